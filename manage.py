@@ -1,0 +1,13 @@
+#!/usr/bin/env python
+"""Django's command line for Switchboard."""
+
+import os
+import sys
+
+from django.core.management import execute_from_command_line
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "switchboard.settings")
+    import switchboard.celery  # noqa: F401 - tasks are sent through the configured application
+
+    execute_from_command_line(sys.argv)

@@ -1,0 +1,1 @@
+"""The pages: layout, sign-in and the health checks."""

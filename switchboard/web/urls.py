@@ -1,0 +1,5 @@
+"""The pages' paths."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
