@@ -1,0 +1,1 @@
+"""The durable queue: todos, their lifecycle, and the doorbell that says work waits."""
