@@ -1,0 +1,1 @@
+"""From a delivery to todos: verification, events, rules, the grant, and routes."""
