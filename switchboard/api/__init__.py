@@ -1,0 +1,1 @@
+"""The operator API's edge: authentication, error translation, pagination, routes and schema."""
