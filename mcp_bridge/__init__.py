@@ -1,0 +1,1 @@
+"""The MCP bridge: what an agent sees of Switchboard."""

@@ -1,0 +1,1 @@
+"""The tools, one module a family of verbs: parse, call one use case, shape."""
