@@ -15,11 +15,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from statistics import median
 from urllib.parse import urlsplit
 
+from bench.cpu import cpu_seconds
 from bench.floor import SECRET
 from bench.senders import Figures, Load, measure
 from tests.services import free_port, postgres, redis
@@ -43,7 +46,9 @@ def main() -> None:
         paths = _prepare(environment)
         stack.enter_context(_processes(environment, port))
         found = _rounds(paths, port, options.seconds, options.rounds)
+        faults = _faults()
     _print(found)
+    print(f"faults: {faults or 'none'}")
 
 
 def _options() -> argparse.Namespace:
@@ -105,10 +110,18 @@ def _rules() -> list[dict[str, object]]:
     ]
 
 
+def _faults() -> dict[str, int]:
+    """Return how many evaluations faulted, by cause: on a machine that others use too, a slot may be busy."""
+    from routing.models import Event
+
+    traces = Event.objects.filter(routing_trace__has_key="faults").values_list("routing_trace", flat=True)
+    return dict(Counter(f"{fault['cause']}: {fault.get('detail')}" for trace in traces for fault in trace["faults"]))
+
+
 @contextmanager
 def _processes(environment: Mapping[str, str], port: int) -> Iterator[None]:
     """Run the web and worker processes as the Procfile does."""
-    bound = ["--bind", f"{HOST}:{port}", "--workers", "2", "--threads", "8", "-k", "gthread"]
+    bound = ["--bind", f"{HOST}:{port}", "--workers", "2", "--threads", "4", "-k", "gthread"]
     web = [sys.executable, "-m", "gunicorn", "-c", "python:switchboard.gunicorn_conf", *bound]
     worker = [sys.executable, "-m", "celery", "-A", "switchboard.celery", "worker", "-Q", "evaluate,default"]
     commands = [[*web, "switchboard.wsgi:application"], [*worker, "--concurrency", "2", "--loglevel", "warning"]]
@@ -155,8 +168,15 @@ def _rounds(paths: Mapping[str, str], port: int, seconds: float, rounds: int) ->
     found: dict[str, list[Figures]] = {case: [] for case in CASES}
     for _ in range(rounds):
         for case in CASES:
-            found[case].append(measure(loads[case], seconds=seconds))
+            before = cpu_seconds()
+            figures = measure(loads[case], seconds=seconds)
+            found[case].append(replace(figures, cpu=_spent(before, figures.rate * seconds)))
     return found
+
+
+def _spent(before: Mapping[str, float], deliveries: float) -> dict[str, float]:
+    """Return the CPU milliseconds a delivery, by program, since `before`."""
+    return {name: (total - before.get(name, 0.0)) / deliveries * 1000 for name, total in cpu_seconds().items()}
 
 
 def _body() -> bytes:
@@ -181,6 +201,11 @@ def _print(found: Mapping[str, Sequence[Figures]]) -> None:
         pairs = zip(found[case], found["floor"], strict=True)
         ratio = median(run.rate / floor.rate for run, floor in pairs)
         print(f"{case:<10}{rate:>12.0f}{p50:>10.1f}{p99:>10.1f}{ratio:>14.2f}")
+    for case in CASES:
+        programs = sorted({name for run in found[case] for name in run.cpu})
+        shares = {name: median(run.cpu.get(name, 0.0) for run in found[case]) for name in programs}
+        listed = ", ".join(f"{name} {share:.2f}" for name, share in shares.items() if share >= 0.01)
+        print(f"CPU ms a delivery, {case}: {sum(shares.values()):.2f} ({listed})")
     added = median(rules.p50 - plain.p50 for rules, plain in zip(found["32 rules"], found["no rules"], strict=True))
     print(f"median added by the 32 rules: {added:.1f} ms")
 

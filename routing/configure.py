@@ -16,14 +16,14 @@ from django.utils.crypto import get_random_string
 from routing.expressions import check_expressions
 from routing.grant import Grant, compute_grant
 from routing.models import Webhook
-from routing.rules import RuleList, check_grant, read_rule_list
+from routing.rules import RuleList, check_grant, read_rule, read_rule_list
 from routing.webhooks import find_webhook
 from switchboard.accounts.reach import Principal
-from switchboard.errors import Conflict, InvalidArgument, NotFound, RuleNotFound
+from switchboard.errors import Conflict, InvalidArgument, NotFound, RuleNotFound, SwitchboardError
 
 log = structlog.get_logger(__name__)
 STARTS = 5
-Stored = list[dict[str, Any]]
+Stored = list[Any]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def remove_rule(*, principal: Principal, webhook_id: str, rule_id: str, version:
     """Remove one rule; removing an absent one succeeds."""
 
     def remove(draft: Draft) -> Draft:
-        rules = [rule for rule in _stored(draft) if rule.get("id") != rule_id]
+        rules = [rule for rule in _stored(draft) if _id_of(rule) != rule_id]
         return Draft(rules, draft.default_action, draft.params)
 
     return _change(principal, webhook_id, version, remove)
@@ -216,7 +216,7 @@ def _draft(webhook: Webhook) -> Draft:
 
 
 def _stored(draft: Draft) -> Stored:
-    return [dict(rule) for rule in draft.rules] if isinstance(draft.rules, Sequence) else []
+    return list(draft.rules) if isinstance(draft.rules, list) else []
 
 
 def _check_version(webhook: Webhook, version: object) -> None:
@@ -238,9 +238,13 @@ def _read_position(position: object, length: int) -> int:
 
 def _index(rules: Stored, rule_id: object) -> int:
     for index, rule in enumerate(rules):
-        if rule.get("id") == rule_id:
+        if _id_of(rule) == rule_id:
             return index
     raise RuleNotFound
+
+
+def _id_of(rule: object) -> object:
+    return rule.get("id") if isinstance(rule, Mapping) else None
 
 
 def _mint_id() -> str:
@@ -256,13 +260,15 @@ def with_ids(rules: object) -> object:
     ]
 
 
-def _undrained(rules: Sequence[Mapping[str, Any]], grant: Grant) -> list[str]:
-    """Return a warning for each rule whose todos no target would ever see."""
+def _undrained(rules: object, grant: Grant) -> list[str]:
+    """Return a warning for each rule whose todos no target would ever see; rows that are no rules have none."""
     warnings = []
-    for index, rule in enumerate(rules):
-        action = rule["action"]
-        queue = action.get("queue")
-        targets = grant.candidates(action.get("endpoints"))
+    for index, stored in enumerate(rules if isinstance(rules, list) else []):
+        try:
+            rule = read_rule(stored)
+        except SwitchboardError:
+            continue
+        queue, targets = rule.action.queue, grant.candidates(rule.action.endpoints)
         if queue is not None and not any(queue in target.scope_queues for target in targets):
-            warnings.append(f"Rule {index} ({rule['id']}): no delivery target drains the queue {queue}.")
+            warnings.append(f"Rule {index} ({rule.id}): no delivery target drains the queue {queue}.")
     return warnings

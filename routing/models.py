@@ -121,7 +121,9 @@ class Event(OwnedModel):
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    webhook = models.ForeignKey(Webhook, null=True, on_delete=models.SET_NULL, related_name="events")
+    webhook = models.ForeignKey(
+        Webhook, null=True, on_delete=models.SET_NULL, related_name="events", db_index=False
+    )
     source = models.CharField(max_length=16, choices=SOURCE_CHOICES)
     external_id = models.CharField(max_length=320)
     kind = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001 - null is a value of the envelope
@@ -148,9 +150,8 @@ class Event(OwnedModel):
             models.UniqueConstraint(fields=["source", "external_id"], name="one_event_a_delivery"),
         ]
         indexes = [
+            *OwnedModel.Meta.indexes,
             models.Index(fields=["webhook", "-id"], name="event_webhook"),
-            models.Index(fields=["owner_human", "-id"], name="event_owner_human"),
-            models.Index(fields=["owner_team", "-id"], name="event_owner_team"),
         ]
 
     def __str__(self) -> str:

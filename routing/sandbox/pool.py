@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -17,12 +17,13 @@ class Key(NamedTuple):
 
 
 class _Idle(NamedTuple):
+    key: Key
     process: SandboxProcess
     since: float
 
 
 class Pool:
-    """Idle processes by key, the longest idle first; safe for threads.
+    """Idle processes, the longest idle first; several may have prepared the same. Safe for threads.
 
     A process is either here or with one caller of `take`, who gives it back or closes it.
     """
@@ -31,37 +32,34 @@ class Pool:
         self._capacity = capacity
         self._idle_seconds = idle_seconds
         self._lock = threading.Lock()
-        self._idle: OrderedDict[Key, _Idle] = OrderedDict()
+        self._idle: list[_Idle] = []
         self._timer: threading.Timer | None = None
 
     def take(self, key: Key) -> SandboxProcess | None:
         """Return a process that has prepared exactly this, or None; processes of the owner's other rules end."""
         with self._lock:
-            found = self._idle.pop(key, None)
-            outdated = self._pop_outdated(key)
-        _close(outdated)
-        if found is not None and found.process.has_ended():
-            _close([found])
-            return None
+            outdated = self._remove(lambda idle: idle.key.owner == key.owner and idle.key.digest != key.digest)
+            ended = self._remove(lambda idle: idle.key == key and idle.process.has_ended())
+            found = next((idle for idle in reversed(self._idle) if idle.key == key), None)
+            if found is not None:
+                self._idle.remove(found)
+        _close([*outdated, *ended])
         return found.process if found is not None else None
 
     def give_back(self, key: Key, process: SandboxProcess) -> None:
-        """Keep the process for the owner's next delivery, at the cost of the longest idle ones."""
+        """Keep the process for the owner's next delivery, at the cost of the longest idle one."""
         with self._lock:
-            surplus = self._pop_outdated(key)
-            if key in self._idle:
-                surplus.append(self._idle.pop(key))
-            self._idle[key] = _Idle(process, time.monotonic())
-            while len(self._idle) > self._capacity:
-                surplus.append(self._idle.popitem(last=False)[1])
+            self._idle.append(_Idle(key, process, time.monotonic()))
+            surplus = self._idle[: -self._capacity]
+            del self._idle[: -self._capacity]
             self._start_timer()
         _close(surplus)
 
     def close_expired(self) -> None:
         """End the processes that nobody asked for in `idle_seconds`."""
+        limit = time.monotonic() - self._idle_seconds
         with self._lock:
-            limit = time.monotonic() - self._idle_seconds
-            expired = [self._idle.pop(key) for key, idle in list(self._idle.items()) if idle.since <= limit]
+            expired = self._remove(lambda idle: idle.since <= limit)
             self._timer = None
             if self._idle:
                 self._start_timer()
@@ -70,16 +68,16 @@ class Pool:
     def close_all(self) -> None:
         """End every idle process."""
         with self._lock:
-            idle = list(self._idle.values())
-            self._idle.clear()
+            idle = self._remove(lambda _: True)
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
         _close(idle)
 
-    def _pop_outdated(self, key: Key) -> list[_Idle]:
-        outdated = [other for other in self._idle if other.owner == key.owner and other.digest != key.digest]
-        return [self._idle.pop(other) for other in outdated]
+    def _remove(self, is_wanted: Callable[[_Idle], bool]) -> list[_Idle]:
+        removed = [idle for idle in self._idle if is_wanted(idle)]
+        self._idle = [idle for idle in self._idle if not is_wanted(idle)]
+        return removed
 
     def _start_timer(self) -> None:
         if self._timer is None:

@@ -58,13 +58,16 @@ class Membership(models.Model):
 
 
 class OwnedModel(models.Model):
-    """What is directly owned by exactly one human or one team; the database refuses neither and both."""
+    """What is directly owned by exactly one human or one team; the database refuses neither and both.
+
+    The indexes on the owner serve listings too: newest first within an owner.
+    """
 
     owner_human = models.ForeignKey(
-        Human, null=True, blank=True, on_delete=models.PROTECT, related_name="owned_%(class)ss"
+        Human, null=True, blank=True, on_delete=models.PROTECT, related_name="owned_%(class)ss", db_index=False
     )
     owner_team = models.ForeignKey(
-        Team, null=True, blank=True, on_delete=models.PROTECT, related_name="owned_%(class)ss"
+        Team, null=True, blank=True, on_delete=models.PROTECT, related_name="owned_%(class)ss", db_index=False
     )
 
     class Meta:
@@ -77,6 +80,14 @@ class OwnedModel(models.Model):
                 ),
                 name="%(class)s_has_one_owner",
             )
+        ]
+        indexes = [
+            models.Index(
+                fields=[owner, "-id"],
+                condition=models.Q(**{f"{owner}__isnull": False}),
+                name=f"%(class)s_{owner}",
+            )
+            for owner in ("owner_human", "owner_team")
         ]
 
     @property

@@ -43,7 +43,7 @@ class Todo(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="todos")
+    endpoint = models.ForeignKey(Endpoint, on_delete=models.PROTECT, related_name="todos", db_index=False)
     event = models.ForeignKey("routing.Event", on_delete=models.PROTECT, related_name="todos")
     queue = models.CharField(max_length=64)
     source = models.CharField(max_length=16)
@@ -66,7 +66,7 @@ class Todo(models.Model):
     result = models.JSONField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     finished_by = models.ForeignKey(
-        Endpoint, null=True, blank=True, on_delete=models.SET_NULL, related_name="finished_todos"
+        Endpoint, null=True, blank=True, on_delete=models.SET_NULL, related_name="finished_todos", db_index=False
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
