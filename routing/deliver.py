@@ -1,4 +1,4 @@
-"""Write one routed delivery in one transaction: the once claim, the event and its todos (SPEC-0020)."""
+"""Decide under the grant of this moment, then write the once claim, the event and its todos in one transaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +14,7 @@ from routing.grant import compute_grant
 from routing.models import Disposition, Event, OnceClaim, Webhook
 from routing.router import Configuration, decide_delivery, work_order_of
 from routing.sandbox.client import Evaluation
+from switchboard.database import one_round_trip
 from switchboard.errors import NotFound, Unavailable
 from switchboard.ids import new_id
 from switchboard.text import one_line, storable
@@ -62,9 +63,13 @@ def deliver(arrival: Arrival, *, configuration: Configuration, evaluation: Evalu
 
     Raises Unavailable when the webhook has no live delivery target, NotFound when it was deleted meanwhile.
     """
+    grant = compute_grant(arrival.webhook, now=arrival.received_at)
+    if not grant.targets:
+        raise Unavailable("This webhook has no live delivery target.")
+    decision = decide_delivery(configuration, arrival.delivery, evaluation=evaluation, grant=grant)
     try:
-        with transaction.atomic():
-            return _write(arrival, configuration, evaluation)
+        with one_round_trip(), transaction.atomic():
+            return _write(arrival, decision)
     except IntegrityError:
         earlier = _earlier(arrival)
         if earlier is None and not Webhook.objects.filter(pk=arrival.webhook.pk).exists():
@@ -74,11 +79,7 @@ def deliver(arrival: Arrival, *, configuration: Configuration, evaluation: Evalu
         return earlier
 
 
-def _write(arrival: Arrival, configuration: Configuration, evaluation: Evaluation) -> Receipt:
-    grant = compute_grant(arrival.webhook, now=arrival.received_at)
-    if not grant.targets:
-        raise Unavailable("This webhook has no live delivery target.")
-    decision = decide_delivery(configuration, arrival.delivery, evaluation=evaluation, grant=grant)
+def _write(arrival: Arrival, decision: Decision) -> Receipt:
     event_id = new_id()
     repeat = decision.once_key is not None and not _claim(arrival, decision.once_key, event_id)
     trace = {**decision.trace, "once": "repeat"} if repeat else dict(decision.trace)

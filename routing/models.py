@@ -121,9 +121,7 @@ class Event(OwnedModel):
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
-    webhook = models.ForeignKey(
-        Webhook, null=True, on_delete=models.SET_NULL, related_name="events", db_index=False
-    )
+    webhook = models.ForeignKey(Webhook, null=True, on_delete=models.SET_NULL, related_name="events", db_index=False)
     source = models.CharField(max_length=16, choices=SOURCE_CHOICES)
     external_id = models.CharField(max_length=320)
     kind = models.CharField(max_length=255, null=True, blank=True)  # noqa: DJ001 - null is a value of the envelope

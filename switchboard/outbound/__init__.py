@@ -11,7 +11,6 @@ one place, so whatever fails before that line was not sent.
 """
 
 from switchboard.outbound.messages import Answer, Call, MaybeSent, NotSent, OutboundError, Refused
-from switchboard.outbound.target import canonical_host
 from switchboard.outbound.transport import perform
 
-__all__ = ["Answer", "Call", "MaybeSent", "NotSent", "OutboundError", "Refused", "canonical_host", "perform"]
+__all__ = ["Answer", "Call", "MaybeSent", "NotSent", "OutboundError", "Refused", "perform"]

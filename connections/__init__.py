@@ -1,0 +1,1 @@
+"""Outbound credentials: what each one is for, and whom it may reach."""

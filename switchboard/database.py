@@ -1,0 +1,20 @@
+"""What the two databases do differently."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import connection
+
+
+@contextmanager
+def one_round_trip() -> Iterator[None]:
+    """Send statements that wait for no result together, where the database can (PostgreSQL's pipeline mode).
+
+    An error of such a statement is raised at the next one that waits, at the latest on leaving.
+    """
+    if connection.vendor != "postgresql":
+        yield
+        return
+    connection.ensure_connection()
+    with connection.wrap_database_errors, connection.connection.pipeline():
+        yield
