@@ -1,6 +1,6 @@
 """How fast the production layout receives, as ratios to the floor of the same run.
 
-    python -m bench.receiving [--seconds 5] [--rounds 3]
+    python -m bench.receiving [--seconds 5] [--rounds 3] [--senders 8]
 
 Starts PostgreSQL, Redis, gunicorn and the Celery worker on this machine, posts 11 kB GitHub deliveries from eight
 senders in turn to the floor view, to a webhook without rules, and to one with 32 rules of which the last matches.
@@ -45,7 +45,7 @@ def main() -> None:
         }
         paths = _prepare(environment)
         stack.enter_context(_processes(environment, port))
-        found = _rounds(paths, port, options.seconds, options.rounds)
+        found = _rounds(paths, port, options)
         faults = _faults()
     _print(found)
     print(f"faults: {faults or 'none'}")
@@ -55,6 +55,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Deliveries per second against a floor of the same run.")
     parser.add_argument("--seconds", type=float, default=5, help="how long each case is posted to, a round")
     parser.add_argument("--rounds", type=int, default=3, help="how often all cases take their turn")
+    parser.add_argument("--senders", type=int, default=8, help="how many producers post at a time")
     return parser.parse_args()
 
 
@@ -153,7 +154,7 @@ def _wait_until_ready(port: int) -> None:
     raise SystemExit("The processes did not get ready within a minute.")
 
 
-def _rounds(paths: Mapping[str, str], port: int, seconds: float, rounds: int) -> dict[str, list[Figures]]:
+def _rounds(paths: Mapping[str, str], port: int, options: argparse.Namespace) -> dict[str, list[Figures]]:
     body = _body()
     digest = hmac.new(SECRET, body, hashlib.sha256).hexdigest()
     headers = {
@@ -164,13 +165,13 @@ def _rounds(paths: Mapping[str, str], port: int, seconds: float, rounds: int) ->
     }
     loads = {case: Load(HOST, port, path, headers, body) for case, path in paths.items()}
     for load in loads.values():
-        measure(load, seconds=1)
+        measure(load, seconds=1, senders=options.senders)
     found: dict[str, list[Figures]] = {case: [] for case in CASES}
-    for _ in range(rounds):
+    for _ in range(options.rounds):
         for case in CASES:
             before = cpu_seconds()
-            figures = measure(loads[case], seconds=seconds)
-            found[case].append(replace(figures, cpu=_spent(before, figures.rate * seconds)))
+            figures = measure(loads[case], seconds=options.seconds, senders=options.senders)
+            found[case].append(replace(figures, cpu=_spent(before, figures.rate * options.seconds)))
     return found
 
 

@@ -35,8 +35,8 @@ def measure(load: Load, *, seconds: float, senders: int = 8, processes: int = 2)
     """Post for `seconds` and return the figures; an answer other than 202 raises RuntimeError."""
     context = multiprocessing.get_context("spawn")
     with context.Pool(processes) as pool:
-        share = senders // processes
-        runs = pool.starmap(_send_from_threads, [(load, seconds, share)] * processes)
+        shares = [senders // processes + (number < senders % processes) for number in range(processes)]
+        runs = pool.starmap(_send_from_threads, [(load, seconds, share) for share in shares if share])
     times = sorted(taken for run in runs for taken in run)
     return Figures(len(times) / seconds, statistics.median(times) * 1000, times[int(len(times) * 0.99)] * 1000)
 

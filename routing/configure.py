@@ -15,11 +15,13 @@ from django.utils.crypto import get_random_string
 
 from routing.expressions import check_expressions
 from routing.grant import Grant, compute_grant
+from routing.health import forget, try_on_recent
 from routing.models import Webhook
-from routing.rules import RuleList, check_grant, read_rule, read_rule_list
+from routing.rules import RuleList, check_grant, read_rule_list
+from routing.rules_result import rules_result
 from routing.webhooks import find_webhook
 from switchboard.accounts.reach import Principal
-from switchboard.errors import Conflict, InvalidArgument, NotFound, RuleNotFound, SwitchboardError
+from switchboard.errors import Conflict, InvalidArgument, NotFound, RuleNotFound
 
 log = structlog.get_logger(__name__)
 STARTS = 5
@@ -140,22 +142,6 @@ def validate(draft: Draft, *, grant: Grant, checked: frozenset[str] = frozenset(
     return rule_list
 
 
-def rules_result(webhook: Webhook, grant: Grant) -> dict[str, Any]:
-    """Return the rules result of contract §6; a GET body is a valid PUT body."""
-    result = {
-        "webhook_id": str(webhook.pk),
-        "source_type": webhook.source_type,
-        "target_queue": webhook.target_queue,
-        "version": webhook.rules_version,
-        "rules": webhook.routing_rules,
-        "default_action": webhook.default_action,
-        "params": webhook.routing_params,
-        "grant": grant.as_json(),
-    }
-    warnings = _undrained(webhook.routing_rules, grant)
-    return result | ({"warnings": warnings} if warnings else {})
-
-
 def _change(principal: Principal, webhook_id: str, version: object, change: Change) -> dict[str, Any]:
     checked: frozenset[str] = frozenset()
     for _ in range(STARTS):
@@ -163,7 +149,8 @@ def _change(principal: Principal, webhook_id: str, version: object, change: Chan
         checked |= {rule.expr for rule in rule_list.rules}
         saved = _save(principal, webhook_id, version, change, checked)
         if saved is not None:
-            return saved
+            webhook, grant = saved
+            return rules_result(webhook, grant, warnings=try_on_recent(webhook))
     raise Conflict("The webhook's rules keep changing; read them again.")
 
 
@@ -178,7 +165,7 @@ def _preview(
 
 def _save(
     principal: Principal, webhook_id: str, version: object, change: Change, checked: frozenset[str]
-) -> dict[str, Any] | None:
+) -> tuple[Webhook, Grant] | None:
     """Apply the change under the row lock; None when the list holds an expression that was not checked before."""
     reachable = find_webhook(principal=principal, webhook_id=webhook_id)
     with transaction.atomic():
@@ -194,7 +181,7 @@ def _save(
             return None
         check_grant(rule_list, grant)
         _write(webhook, rule_list)
-    return rules_result(webhook, grant)
+    return webhook, grant
 
 
 def _write(webhook: Webhook, rule_list: RuleList) -> None:
@@ -204,11 +191,18 @@ def _write(webhook: Webhook, rule_list: RuleList) -> None:
     before = (webhook.routing_rules, webhook.default_action, webhook.routing_params)
     if before == (rules, stored, rule_list.params):
         return
+    forget(webhook, _changed(webhook.routing_rules, rules))
     webhook.routing_rules, webhook.default_action = rules, stored
     webhook.routing_params = dict(rule_list.params)
     webhook.rules_version += 1
     webhook.save(update_fields=["routing_rules", "default_action", "routing_params", "rules_version"])
     log.info("rules.saved", webhook_id=str(webhook.pk), rules=len(rules), version=webhook.rules_version)
+
+
+def _changed(before: object, after: Stored) -> set[str]:
+    """Return the ids of the rules that are not, word for word, in the new list."""
+    stored = before if isinstance(before, list) else []
+    return {str(_id_of(rule)) for rule in stored if rule not in after}
 
 
 def _draft(webhook: Webhook) -> Draft:
@@ -258,17 +252,3 @@ def with_ids(rules: object) -> object:
     return [
         {**rule, "id": _mint_id()} if isinstance(rule, Mapping) and rule.get("id") is None else rule for rule in rules
     ]
-
-
-def _undrained(rules: object, grant: Grant) -> list[str]:
-    """Return a warning for each rule whose todos no target would ever see; rows that are no rules have none."""
-    warnings = []
-    for index, stored in enumerate(rules if isinstance(rules, list) else []):
-        try:
-            rule = read_rule(stored)
-        except SwitchboardError:
-            continue
-        queue, targets = rule.action.queue, grant.candidates(rule.action.endpoints)
-        if queue is not None and not any(queue in target.scope_queues for target in targets):
-            warnings.append(f"Rule {index} ({rule.id}): no delivery target drains the queue {queue}.")
-    return warnings

@@ -8,15 +8,19 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
+from connections.targets import artifact_tags
+from routing.address import derive_address
 from routing.decide import Decision
 from routing.envelope import Delivery
 from routing.grant import compute_grant
-from routing.models import Disposition, Event, OnceClaim, Webhook
+from routing.health import count_outcome
+from routing.models import Disposition, Event, OnceClaim, TrustMode, Webhook
 from routing.router import Configuration, decide_delivery, work_order_of
 from routing.sandbox.client import Evaluation
 from switchboard.database import one_round_trip
 from switchboard.errors import NotFound, Unavailable
 from switchboard.ids import new_id
+from switchboard.source_types import Source
 from switchboard.text import one_line, storable
 from switchboard.todos.models import Todo
 
@@ -68,7 +72,7 @@ def deliver(arrival: Arrival, *, configuration: Configuration, evaluation: Evalu
         raise Unavailable("This webhook has no live delivery target.")
     decision = decide_delivery(configuration, arrival.delivery, evaluation=evaluation, grant=grant)
     try:
-        with one_round_trip(), transaction.atomic():
+        with transaction.atomic(), one_round_trip():
             return _write(arrival, decision)
     except IntegrityError:
         earlier = _earlier(arrival)
@@ -88,6 +92,7 @@ def _write(arrival: Arrival, decision: Decision) -> Receipt:
     event.save(force_insert=True)
     todos = _todos(arrival, event, decision) if disposition == Disposition.ROUTED else []
     Todo.objects.bulk_create(todos)
+    count_outcome(arrival.webhook, trace, now=arrival.received_at)
     return _receipt(event, todos, created=True)
 
 
@@ -132,6 +137,7 @@ def _event(arrival: Arrival, event_id: UUID, disposition: Disposition, trace: di
 
 def _todos(arrival: Arrival, event: Event, decision: Decision) -> list[Todo]:
     work_order = work_order_of(arrival.delivery, decision)
+    reply_to, reply_tags = _reply_address(arrival.delivery)
     return [
         Todo(
             endpoint_id=target.pk,
@@ -145,10 +151,23 @@ def _todos(arrival: Arrival, event: Event, decision: Decision) -> list[Todo]:
             idempotency_key=f"{event.source}:{event.external_id}",
             routing_trace=event.routing_trace,
             work_order=work_order,
+            reply_to=reply_to,
+            reply_tags=reply_tags,
             created_at=event.received_at,
         )
         for target in decision.targets
     ]
+
+
+def _reply_address(delivery: Delivery) -> tuple[dict[str, Any] | None, list[str]]:
+    """Return where an answer would go, and the tags that a connection may ask for; nowhere unless verified."""
+    if delivery.trust_mode != TrustMode.SIGNED or not delivery.verified:
+        return None, []
+    address = derive_address(delivery.source, delivery.document)
+    if address is None:
+        return None, []
+    tags = artifact_tags(delivery.document.value) if delivery.source is Source.CAIRN else []
+    return address.as_json(), [storable(tag) for tag in sorted(tags)]
 
 
 def _earlier(arrival: Arrival) -> Receipt | None:

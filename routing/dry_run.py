@@ -15,6 +15,7 @@ from routing.headers import sanitise_headers
 from routing.models import Event, Webhook
 from routing.router import Configuration, decide_delivery, evaluate_rules, work_order_of
 from routing.sources import Source, trust_mode_of
+from routing.stored import stored_delivery
 from routing.webhooks import find_webhook
 from switchboard.accounts.reach import Principal
 from switchboard.errors import InvalidArgument, NotFound
@@ -47,22 +48,6 @@ def test_rules(*, principal: Principal, webhook_id: str, arguments: Mapping[str,
     if not _read_flag(arguments.get("omit_envelope", False)):
         result["envelope"] = build_envelope(delivery).value
     return result
-
-
-def stored_delivery(event: Event, webhook: Webhook) -> Delivery:
-    """Return the delivery that a stored event was, for the same envelope as when it arrived."""
-    body = bytes(event.body)
-    source = Source(event.source)
-    return Delivery(
-        source=source,
-        webhook_id=str(webhook.pk),
-        trust_mode=trust_mode_of(source),
-        verified=event.verified,
-        content_type=event.content_type,
-        headers=event.headers,
-        body=body,
-        document=parse_document(body, content_type=event.content_type),
-    )
 
 
 def _configuration(webhook: Webhook, grant: Grant, arguments: Mapping[str, Any]) -> Configuration:

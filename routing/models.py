@@ -192,3 +192,24 @@ class Refusal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.reason} × {self.count}"
+
+
+class RuleTally(models.Model):
+    """A part of how often a rule matched and faulted since it was saved; a rule's parts are summed when read."""
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="rule_tallies", db_index=False)
+    rule_id = models.CharField(max_length=64)
+    shard = models.PositiveSmallIntegerField()
+    matches = models.PositiveBigIntegerField(default=0)
+    faults = models.PositiveBigIntegerField(default=0)
+    last_match_at = models.DateTimeField(null=True)
+    last_fault_at = models.DateTimeField(null=True)
+    last_fault_cause = models.CharField(max_length=32, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["webhook", "rule_id", "shard"], name="one_tally_a_shard"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.rule_id}: {self.matches} matches, {self.faults} faults"

@@ -126,6 +126,16 @@ class TestRulesRequest(serializers.Serializer[Any]):
     omit_envelope = Flag(required=False)
 
 
+class RuleHealth(serializers.Serializer[Any]):
+    """How a rule has done since it was saved."""
+
+    matches = serializers.IntegerField()
+    last_match_at = serializers.DateTimeField(allow_null=True)
+    faults = serializers.IntegerField()
+    last_fault_at = serializers.DateTimeField(allow_null=True)
+    last_fault_cause = serializers.CharField(allow_null=True)
+
+
 class RuleAnswer(serializers.Serializer[Any]):
     """One rule."""
 
@@ -133,7 +143,7 @@ class RuleAnswer(serializers.Serializer[Any]):
     name = serializers.CharField(allow_null=True)
     expr = serializers.CharField()
     action = serializers.DictField()
-    health = serializers.DictField(required=False)
+    health = RuleHealth(required=False)
 
 
 class GrantedEndpoint(serializers.Serializer[Any]):

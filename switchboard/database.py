@@ -10,7 +10,7 @@ from django.db import connection
 def one_round_trip() -> Iterator[None]:
     """Send statements that wait for no result together, where the database can (PostgreSQL's pipeline mode).
 
-    An error of such a statement is raised at the next one that waits, at the latest on leaving.
+    Use it inside a transaction: an error is raised at the next statement that waits, at the latest on leaving.
     """
     if connection.vendor != "postgresql":
         yield

@@ -1,5 +1,6 @@
 """What every gunicorn process has in common (`gunicorn -c python:switchboard.gunicorn_conf`)."""
 
+import gc
 import logging
 from pathlib import Path
 
@@ -32,3 +33,9 @@ keepalive = 15  # seconds
 
 _memory = Path("/dev/shm")  # noqa: S108  # the heartbeat file must not wait for a disk
 worker_tmp_dir = str(_memory) if _memory.is_dir() else None
+
+
+def post_worker_init(worker: object) -> None:  # noqa: ARG001 - the hook's signature
+    """Take what is loaded by now out of the garbage collector's rounds: it stays until the worker ends."""
+    gc.collect()
+    gc.freeze()

@@ -264,7 +264,7 @@ def test_a_change_that_changes_nothing_keeps_the_version(door: Line) -> None:
     assert call(configure.update_rule, door, rule_id="former", changes={"expr": "true"}) == before
 
 
-@pytest.mark.parametrize("stored", [["a text"], [None, {}], [{"id": "a", "action": "drop"}], {"a": 1}, "text"])
+@pytest.mark.parametrize("stored", [["a text"], [None, {}], [{"action": "drop"}], {"a": 1}, "text"])
 def test_a_stored_list_that_bypassed_validation_is_shown_and_can_be_replaced(door: Line, stored: Any) -> None:
     Webhook.objects.update(routing_rules=stored)
     assert call(configure.list_rules, door)["rules"] == stored

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.db import IntegrityError, transaction
 from django.test import Client
 
 from routing.models import Event, Refusal, Webhook
@@ -228,3 +229,21 @@ def _delivery_of(source: str) -> deliveries.SignedDelivery:
         "cairn": deliveries.cairn_artifact,
     }
     return builders[source]()
+
+
+def test_the_reply_address_of_a_todo_cannot_be_changed(line: OpenLine) -> None:
+    webhook = line("github")
+    webhook.post(github_issue(number=17))
+    todo = webhook.todos[0]
+    assert todo.reply_to is not None
+    assert todo.reply_to["number"] == 17
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Todo.objects.filter(pk=todo.pk).update(reply_to={**todo.reply_to, "number": 18})
+    todo.save()
+    assert webhook.todos[0].reply_to == todo.reply_to
+
+
+def test_a_generic_webhook_carrying_a_forge_payload_has_no_reply_address(line: OpenLine) -> None:
+    webhook = line("generic")
+    webhook.post(altered(github_issue(), headers={"X-GitHub-Event": "issues"}))
+    assert webhook.todos[0].reply_to is None

@@ -20,7 +20,8 @@ def test_candidate_rules_are_tried_not_saved(owner: Human) -> None:
     assert result["decision"] == {"drop": False, "queue": "bugs", "endpoints": [str(door.endpoint.pk)]}
     assert result["trace"]["rule_id"] == "candidate"
     assert result["envelope"]["issue"]["labels"] == ["bug"]
-    assert saved(door) == before
+    assert saved(door)["version"] == before["version"]
+    assert [each["id"] for each in saved(door)["rules"]] == ["saved"]
     assert (len(door.events), len(door.todos)) == (1, 1)
 
 
