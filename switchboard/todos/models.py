@@ -10,6 +10,8 @@ from switchboard.accounts.reach import Principal, owned_within
 from switchboard.ids import new_id
 
 DEFAULT_MAX_ATTEMPTS = 5
+DEFAULT_REPLY_CAP = 20
+HIGHEST_REPLY_CAP = 100
 
 
 class TodoState(models.TextChoices):
@@ -39,7 +41,10 @@ class Todo(models.Model):
     """One piece of work for one endpoint, in one queue, with the trace that says why it is there.
 
     `attempt` counts claims; `lease_expires_at` is set while claimed; `next_retry_at` while failed and due again;
-    `dead_letter` when no attempt is left. Only `lifecycle.py` changes the state.
+    `dead_letter` when no attempt is left. Only `lifecycle.py` changes the state. `reply_to` is the reply address,
+    which the database lets nobody change; `reply_tags` are the tags of a Cairn artifact, for allowlists only.
+    `reply_cap` is how often the todo may be answered in all; the three columns below it are what `replies` tells of
+    its rows, in the transaction that changes one.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -63,6 +68,11 @@ class Todo(models.Model):
     routing_trace = models.JSONField()
     work_order = models.JSONField(null=True, blank=True)
     reply_to = models.JSONField(null=True, blank=True, editable=False)
+    reply_tags = models.JSONField(default=list, blank=True, editable=False)
+    reply_cap = models.PositiveSmallIntegerField(default=DEFAULT_REPLY_CAP)
+    reply_count = models.PositiveSmallIntegerField(default=0, editable=False)
+    last_reply_state = models.CharField(max_length=8, blank=True, editable=False)
+    last_reply_permalink = models.TextField(blank=True, editable=False)
     result = models.JSONField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     finished_by = models.ForeignKey(
@@ -77,7 +87,11 @@ class Todo(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["endpoint", "idempotency_key"], condition=LIVE, name="one_live_todo_a_delivery"
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(reply_cap__gte=DEFAULT_REPLY_CAP, reply_cap__lte=HIGHEST_REPLY_CAP),
+                name="todo_reply_cap_in_range",
+            ),
         ]
         indexes = [
             models.Index(
