@@ -14,11 +14,11 @@ TABLE = "CREATE TABLE IF NOT EXISTS bench_floor (delivery text PRIMARY KEY, body
 @csrf_exempt
 def floor(request: HttpRequest) -> JsonResponse:
     """Verify and store one delivery."""
-    body = request.read()
+    body: bytes = request.read()
     digest = hmac.new(SECRET, body, hashlib.sha256).hexdigest()
     if not hmac.compare_digest(request.headers.get("X-Hub-Signature-256", ""), f"sha256={digest}"):
         return JsonResponse({"error": "signature"}, status=401)
     with connection.cursor() as cursor:
-        values = [request.headers["X-GitHub-Delivery"], body]
-        cursor.execute("INSERT INTO bench_floor (delivery, body) VALUES (%s, %s)", values)
+        values: dict[str, str | bytes] = {"delivery": request.headers["X-GitHub-Delivery"], "body": body}
+        cursor.execute("INSERT INTO bench_floor (delivery, body) VALUES (%(delivery)s, %(body)s)", values)
     return JsonResponse({"stored": True}, status=202)

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import IO
 from uuid import uuid4
 
 
@@ -82,7 +83,7 @@ def _head(load: Load) -> bytes:
     return "\r\n".join(lines).encode()
 
 
-def _read(reader: socket.SocketIO) -> tuple[int, bytes]:  # type: ignore[valid-type]
+def _read(reader: IO[bytes]) -> tuple[int, bytes]:
     status = int(reader.readline().split()[1])
     length = 0
     while (line := reader.readline().strip()) != b"":

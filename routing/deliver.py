@@ -14,7 +14,7 @@ from routing.decide import Decision
 from routing.envelope import Delivery
 from routing.grant import compute_grant
 from routing.health import count_outcome
-from routing.models import Disposition, Event, OnceClaim, TrustMode, Webhook
+from routing.models import Disposition, Event, OnceClaim, Webhook
 from routing.router import Configuration, decide_delivery, work_order_of
 from routing.sandbox.client import Evaluation
 from switchboard.database import one_round_trip
@@ -161,7 +161,7 @@ def _todos(arrival: Arrival, event: Event, decision: Decision) -> list[Todo]:
 
 def _reply_address(delivery: Delivery) -> tuple[dict[str, Any] | None, list[str]]:
     """Return where an answer would go, and the tags that a connection may ask for; nowhere unless verified."""
-    if delivery.trust_mode != TrustMode.SIGNED or not delivery.verified:
+    if delivery.trust_mode != "signed" or not delivery.verified:
         return None, []
     address = derive_address(delivery.source, delivery.document)
     if address is None:

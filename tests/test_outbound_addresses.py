@@ -62,7 +62,7 @@ def test_an_address_inside_another_is_judged_too(prefix: str, inner: IPv4Address
 def test_whatever_host_the_oracle_refuses_is_refused(host: str) -> None:
     url = f"https://{host}/"
     try:
-        Policy().check_url(url)
+        Policy(allowed_ports=frozenset(range(1, 65536))).check_url(url)
     except SSRFGuardError:
         assert not would_be_dialled(url)
 

@@ -1,6 +1,7 @@
 """The receiver, through its URL: answers, what is stored, and what is refused (contract §3)."""
 
 import json
+from collections.abc import Callable
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -221,7 +222,7 @@ def test_a_cookie_has_no_authority_and_none_is_set(line: OpenLine) -> None:
 
 
 def _delivery_of(source: str) -> deliveries.SignedDelivery:
-    builders = {
+    builders: dict[str, Callable[[], deliveries.SignedDelivery]] = {
         "github": deliveries.github_issue,
         "gitea": deliveries.gitea_issue,
         "slack": deliveries.slack_message,

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -199,10 +200,7 @@ def _save_rule(line: Line, expression: str) -> None:
     set_rules(principal=line.principal, webhook_id=line.webhook_id, rules=[rule])
 
 
-def _dry_run(line: Line) -> dict[str, object]:
+def _dry_run(line: Line) -> dict[str, Any]:
     event = Event.objects.order_by("-pk").first()
     assert event is not None
-    found: dict[str, object] = dry_run(
-        principal=line.principal, webhook_id=line.webhook_id, arguments={"event_id": str(event.pk)}
-    )
-    return found
+    return dry_run(principal=line.principal, webhook_id=line.webhook_id, arguments={"event_id": str(event.pk)})
