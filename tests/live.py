@@ -84,7 +84,9 @@ answer = {
 
 
 @contextmanager
-def running_server(*, workers: int = 1, port: int | None = None, **settings: str) -> Iterator[LiveServer]:
+def running_server(
+    *, workers: int = 1, port: int | None = None, application: str = "switchboard.asgi:application", **settings: str
+) -> Iterator[LiveServer]:
     """Yield a server over a fresh, migrated database; `settings` are further environment variables.
 
     The database is SQLite in a temporary folder unless `DATABASE_URL` is among the settings.
@@ -97,7 +99,11 @@ def running_server(*, workers: int = 1, port: int | None = None, **settings: str
         _run([sys.executable, "manage.py", "migrate", "--noinput"], environment)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                _command(chosen, workers), cwd=PROJECT, env=environment, stdout=log, stderr=subprocess.STDOUT
+                _command(chosen, workers, application),
+                cwd=PROJECT,
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
             )
         server = LiveServer(base_url, environment, process, folder / "log")
         try:
@@ -127,7 +133,7 @@ def _environment(folder: Path, base_url: str) -> dict[str, str]:
     }
 
 
-def _command(port: int, workers: int) -> list[str]:
+def _command(port: int, workers: int, application: str) -> list[str]:
     options = ["-c", "python:switchboard.gunicorn_conf", "-k", "asgi", "--workers", str(workers)]
     return [
         sys.executable,
@@ -136,7 +142,7 @@ def _command(port: int, workers: int) -> list[str]:
         *options,
         "--bind",
         f"127.0.0.1:{port}",
-        "switchboard.asgi:application",
+        application,
     ]
 
 
