@@ -9,7 +9,6 @@ senders in turn to the floor view, to a webhook without rules, and to one with 3
 import argparse
 import hashlib
 import hmac
-import json
 import os
 import subprocess
 import sys
@@ -24,12 +23,12 @@ from urllib.parse import urlsplit
 
 from bench.cpu import cpu_seconds
 from bench.floor import SECRET
+from bench.payload import body, rules
 from bench.senders import Figures, Load, measure
 from tests.services import free_port, postgres, redis
 
 HOST = "127.0.0.1"
 CASES = ("floor", "no rules", "32 rules")
-BODY_BYTES = 11_000
 
 
 def main() -> None:
@@ -43,7 +42,7 @@ def main() -> None:
             "REDIS_URL": stack.enter_context(redis()),
             "SWITCHBOARD_BASE_URL": f"http://{HOST}:{port}",
         }
-        paths = _prepare(environment)
+        paths = prepare(environment)
         stack.enter_context(_processes(environment, port))
         found = _rounds(paths, port, options)
         faults = _faults()
@@ -59,7 +58,7 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _prepare(environment: Mapping[str, str]) -> dict[str, str]:
+def prepare(environment: Mapping[str, str]) -> dict[str, str]:
     """Migrate, make the two webhooks, and return each case's path."""
     os.environ.update(environment)
     import django
@@ -73,12 +72,12 @@ def _prepare(environment: Mapping[str, str]) -> dict[str, str]:
     call_command("migrate", verbosity=0)
     with connection.cursor() as cursor:
         cursor.execute(TABLE)
-    paths = {"floor": "/bench/floor", "no rules": _webhook([]), "32 rules": _webhook(_rules())}
+    paths = {"floor": "/bench/floor", "no rules": _webhook([]), "32 rules": _webhook(rules())}
     connection.close()
     return paths
 
 
-def _webhook(rules: Sequence[Mapping[str, object]]) -> str:
+def _webhook(configured: Sequence[Mapping[str, object]]) -> str:
     from routing.configure import set_rules
     from routing.webhooks import create_webhook, set_signing_secret
     from switchboard.accounts.models import Human
@@ -91,24 +90,8 @@ def _webhook(rules: Sequence[Mapping[str, object]]) -> str:
     created = create_webhook(endpoint=endpoint, source_type="github", target_queue="inbox")
     webhook_id = str(created.webhook.pk)
     set_signing_secret(principal=principal, webhook_id=webhook_id, signing_secret=SECRET.decode())
-    set_rules(principal=principal, webhook_id=webhook_id, rules=rules, params={"trusted": ["octavia"]})
+    set_rules(principal=principal, webhook_id=webhook_id, rules=configured, params={"trusted": ["octavia"]})
     return urlsplit(created.ingest_url).path
-
-
-def _rules() -> list[dict[str, object]]:
-    """Thirty-one rules of the usual kinds that do not match, then one that does."""
-    misses = [
-        '.kind == "push" and .payload.ref == "refs/heads/release-{n}"',
-        ".issue.author as $a | any(($params.blocked_{n} // [])[]; . == $a)",
-        '[.issue.labels[]? | select(startswith("lane-{n}:"))] | length > 0',
-        '.issue.title | test("(?i)^urgent {n}\\\\b")',
-    ]
-    rules = [misses[number % len(misses)].replace("{n}", str(number)) for number in range(31)]
-    expressions = [*rules, ".issue.author as $a | any($params.trusted[]; . == $a)"]
-    return [
-        {"id": f"rule-{index}", "expr": expression, "action": {"queue": "lane"}}
-        for index, expression in enumerate(expressions)
-    ]
 
 
 def _faults() -> dict[str, int]:
@@ -155,15 +138,15 @@ def _wait_until_ready(port: int) -> None:
 
 
 def _rounds(paths: Mapping[str, str], port: int, options: argparse.Namespace) -> dict[str, list[Figures]]:
-    body = _body()
-    digest = hmac.new(SECRET, body, hashlib.sha256).hexdigest()
+    sent = body()
+    digest = hmac.new(SECRET, sent, hashlib.sha256).hexdigest()
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "GitHub-Hookshot/bench",
         "X-GitHub-Event": "issues",
         "X-Hub-Signature-256": f"sha256={digest}",
     }
-    loads = {case: Load(HOST, port, path, headers, body) for case, path in paths.items()}
+    loads = {case: Load(HOST, port, path, headers, sent) for case, path in paths.items()}
     for load in loads.values():
         measure(load, seconds=1, senders=options.senders)
     found: dict[str, list[Figures]] = {case: [] for case in CASES}
@@ -180,21 +163,6 @@ def _spent(before: Mapping[str, float], deliveries: float) -> dict[str, float]:
     return {name: (total - before.get(name, 0.0)) / deliveries * 1000 for name, total in cpu_seconds().items()}
 
 
-def _body() -> bytes:
-    issue = {
-        "number": 17,
-        "title": "Crash on start",
-        "state": "open",
-        "html_url": "https://github.com/acme/widgets/issues/17",
-        "user": {"login": "octavia", "id": 21031067, "type": "User"},
-        "labels": [{"id": number, "name": f"label-{number}"} for number in range(20)],
-    }
-    repository = {"full_name": "acme/widgets", "html_url": "https://github.com/acme/widgets"}
-    body = {"action": "opened", "issue": issue, "repository": repository, "sender": {"login": "octavia"}}
-    filled = {**body, "text": "x" * (BODY_BYTES - len(json.dumps(body)))}
-    return json.dumps(filled).encode()
-
-
 def _print(found: Mapping[str, Sequence[Figures]]) -> None:
     print(f"{'case':<10}{'per second':>12}{'p50 ms':>10}{'p99 ms':>10}{'of the floor':>14}")
     for case in CASES:
@@ -207,7 +175,7 @@ def _print(found: Mapping[str, Sequence[Figures]]) -> None:
         shares = {name: median(run.cpu.get(name, 0.0) for run in found[case]) for name in programs}
         listed = ", ".join(f"{name} {share:.2f}" for name, share in shares.items() if share >= 0.01)
         print(f"CPU ms a delivery, {case}: {sum(shares.values()):.2f} ({listed})")
-    added = median(rules.p50 - plain.p50 for rules, plain in zip(found["32 rules"], found["no rules"], strict=True))
+    added = median(ruled.p50 - plain.p50 for ruled, plain in zip(found["32 rules"], found["no rules"], strict=True))
     print(f"median added by the 32 rules: {added:.1f} ms")
 
 
