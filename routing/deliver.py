@@ -17,7 +17,7 @@ from routing.health import count_outcome
 from routing.models import Disposition, Event, OnceClaim, Webhook
 from routing.router import Configuration, decide_delivery, work_order_of
 from routing.sandbox.client import Evaluation
-from switchboard.database import one_round_trip
+from switchboard.database import insert, one_round_trip
 from switchboard.errors import NotFound, Unavailable
 from switchboard.ids import new_id
 from switchboard.source_types import Source
@@ -89,9 +89,8 @@ def _write(arrival: Arrival, decision: Decision) -> Receipt:
     trace = {**decision.trace, "once": "repeat"} if repeat else dict(decision.trace)
     disposition = _disposition(decision, repeat=repeat)
     event = _event(arrival, event_id, disposition, trace)
-    event.save(force_insert=True)
     todos = _todos(arrival, event, decision) if disposition == Disposition.ROUTED else []
-    Todo.objects.bulk_create(todos)
+    insert([event, *todos])
     count_outcome(arrival.webhook, trace, now=arrival.received_at)
     return _receipt(event, todos, created=True)
 
