@@ -4,10 +4,14 @@
 import os
 import sys
 
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "switchboard.settings")
-    import switchboard.celery  # noqa: F401 - tasks are sent through the configured application
+    try:
+        import switchboard.celery  # noqa: F401 - tasks are sent through the configured application
 
-    execute_from_command_line(sys.argv)
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"Switchboard cannot start: {error}")

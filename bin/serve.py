@@ -94,7 +94,15 @@ def environment_for(port: int) -> dict[str, str]:
     set_by_caller = {name for name, value in environment.items() if value}
     if "SWITCHBOARD_BASE_URL" not in set_by_caller | complete_keys(VAR / "env", set_by_caller):
         environment["SWITCHBOARD_BASE_URL"] = f"http://{HOST}:{port}"
+        remember_address(VAR / "address.env", environment["SWITCHBOARD_BASE_URL"])
     return environment
+
+
+def remember_address(path: Path, base_url: str) -> None:
+    """Let management commands know where this folder's server answers, for the addresses that they print."""
+    draft = path.with_suffix(".new")
+    draft.write_text(f"SWITCHBOARD_BASE_URL={base_url}\n")
+    draft.replace(path)
 
 
 def complete_keys(path: Path, set_by_caller: Set[str]) -> set[str]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import structlog
+from django.views.decorators.debug import sensitive_variables
 
 from mcp_bridge.arguments import check_arguments
 from mcp_bridge.errors import UnknownTool, internal_shape, new_reference, refusal_shape
@@ -14,6 +15,7 @@ from mcp_bridge.tool import Arguments, Tool
 from switchboard.accounts.models import Endpoint
 from switchboard.accounts.verbs import AllVerbs
 from switchboard.errors import Forbidden, SwitchboardError
+from switchboard.sealing import Secret
 
 log = structlog.get_logger(__name__)
 # Clients parse JSON nested about 200 deep, and the SDK writes no more than 255; a stored payload may be deeper.
@@ -34,6 +36,7 @@ def granted_tools(endpoint: Endpoint) -> list[Tool]:
     return [tool for tool in TOOLS.values() if tool.name in endpoint.scope_verbs]
 
 
+@sensitive_variables("arguments")
 def call_tool(*, endpoint: Endpoint, name: str, arguments: Arguments) -> Answer:
     """Perform the call for `endpoint` and return its answer, whatever happens.
 
@@ -53,6 +56,7 @@ def call_tool(*, endpoint: Endpoint, name: str, arguments: Arguments) -> Answer:
     return answer
 
 
+@sensitive_variables("arguments")
 def _answer(endpoint: Endpoint, name: str, arguments: Arguments) -> Answer:
     try:
         return _performed(endpoint, name, arguments)
@@ -62,6 +66,7 @@ def _answer(endpoint: Endpoint, name: str, arguments: Arguments) -> Answer:
         return _rendered(internal_shape(reference), failed=True)
 
 
+@sensitive_variables("arguments")
 def _performed(endpoint: Endpoint, name: str, arguments: Arguments) -> Answer:
     try:
         return _rendered(_perform(endpoint, name, arguments), failed=False)
@@ -69,12 +74,19 @@ def _performed(endpoint: Endpoint, name: str, arguments: Arguments) -> Answer:
         return _rendered(refusal_shape(refusal), failed=True)
 
 
+@sensitive_variables("arguments")
 def _perform(endpoint: Endpoint, name: str, arguments: Arguments) -> dict[str, Any]:
     if name not in endpoint.scope_verbs:
         raise Forbidden(f"This endpoint was not granted the verb {name}; ask its owner for an endpoint that is.")
     tool = TOOLS[name]
     check_arguments(tool, arguments)
-    return tool.handler(endpoint, arguments)
+    return tool.handler(endpoint, _hidden(tool, arguments))
+
+
+@sensitive_variables("arguments")
+def _hidden(tool: Tool, arguments: Arguments) -> Arguments:
+    """Return the arguments with each secret in its wrapping."""
+    return {**arguments, **{name: Secret(arguments[name]) for name in tool.secrets if name in arguments}}
 
 
 def _rendered(content: dict[str, Any], *, failed: bool) -> Answer:

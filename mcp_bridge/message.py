@@ -5,10 +5,11 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest
 
 from mcp_bridge.errors import INVALID_REQUEST, PARSE_ERROR, ProtocolRefusal
+from switchboard.body import read_body
+from switchboard.errors import InvalidArgument, TooLarge
 
 MAX_BODY_BYTES = 1024 * 1024
 
@@ -36,16 +37,12 @@ def read_message(request: HttpRequest) -> Message:
 
 
 def _read_body(request: HttpRequest) -> bytes:
-    """Return at most 1 MiB of body. Its stated length is not believed, and a chunked body states none."""
-    chunked = "chunked" in request.headers.get("Transfer-Encoding", "").lower()
-    stream = request.environ["wsgi.input"] if chunked and isinstance(request, WSGIRequest) else request
     try:
-        body = bytes(stream.read(MAX_BODY_BYTES + 1))
-    except OSError:
-        raise _unreadable("the body ended early") from None
-    if len(body) > MAX_BODY_BYTES:
-        raise ProtocolRefusal(413, INVALID_REQUEST, "The request body is larger than 1 MiB.")
-    return body
+        return read_body(request, max_bytes=MAX_BODY_BYTES)
+    except TooLarge:
+        raise ProtocolRefusal(413, INVALID_REQUEST, "The request body is larger than 1 MiB.") from None
+    except InvalidArgument:
+        raise _unreadable("the body ended early or is malformed") from None
 
 
 def _parse(body: bytes) -> Any:

@@ -42,7 +42,8 @@ class Tool:
 
     `description` is all that a model reads (at most 2,048 characters): what, when, what comes back, which errors,
     the next step. `handler` takes the calling endpoint and checked arguments and returns the result object.
-    `judged_later` names arguments whose content the use case judges, in its own words and codes.
+    `judged_later` names arguments whose content the use case judges, in its own words and codes. `secrets` names
+    those that reach the handler as a Secret, which shows as «redacted» in whatever shows the arguments.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Tool:
     arguments: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     judged_later: frozenset[str] = frozenset()
+    secrets: frozenset[str] = frozenset()
     open_world: bool = False
 
     @cached_property

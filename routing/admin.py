@@ -14,7 +14,9 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from routing.configure import set_rules
+from routing.health import health_of
 from routing.models import Event, OnceClaim, Refusal, Webhook, WebhookRoute
+from routing.packs import install_pack, list_packs
 from routing.routes import add_route, approve_route, delete_route
 from routing.sources import trust_mode_of
 from routing.webhooks import CreatedWebhook, create_webhook, delete_webhook, rotate_webhook
@@ -72,6 +74,11 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
     default_action = JsonTextField(required=False, help_text="Empty: the target queue on every target.")
     params = JsonTextField(required=False)
     version = forms.IntegerField(widget=forms.HiddenInput)
+    pack = forms.ChoiceField(
+        required=False,
+        label="Install a rule pack",
+        help_text="Its rules and default replace what stands above; the params are the ones above.",
+    )
 
     class Meta:
         model = Webhook
@@ -79,6 +86,8 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        packs = [(pack.name, f"{pack.name}: {pack.title}") for pack in list_packs()]
+        self.fields["pack"].choices = [("", "none"), *packs]  # type: ignore[attr-defined]
         self.initial.update(
             rules=_indented(self.instance.routing_rules),
             default_action=_indented(self.instance.default_action),
@@ -101,13 +110,19 @@ class RulesForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def _save(self) -> None:
         values = self.cleaned_data
+        common = {
+            "principal": self.principal,
+            "webhook_id": str(self.instance.pk),
+            "params": values["params"],
+            "version": values["version"],
+        }
+        if values["pack"]:
+            install_pack(name=values["pack"], **common)
+            return
         set_rules(
-            principal=self.principal,
-            webhook_id=str(self.instance.pk),
             rules=[] if values["rules"] is None else values["rules"],
             default_action=values["default_action"],
-            params=values["params"],
-            version=values["version"],
+            **common,
         )
 
     def _refuse(self, error: SwitchboardError) -> None:
@@ -143,7 +158,7 @@ class WebhookAdmin(CreatingAdmin):
         "rules_version",
         "created_at",
     )
-    readonly_fields = (*facts, "shown_rules", "shown_default_action", "shown_params")
+    readonly_fields = (*facts, "shown_rules", "shown_default_action", "shown_params", "rule_health")
 
     def create(self, request: HttpRequest, values: dict[str, Any]) -> Created:
         """Create the webhook and show its address and minted secret."""
@@ -156,10 +171,10 @@ class WebhookAdmin(CreatingAdmin):
 
     def get_fieldsets(self, request: HttpRequest, obj: Webhook | None = None) -> Any:
         """Return the facts, and the routing configuration: to edit, or only to read."""
-        editable = ("rules", "default_action", "params", "version")
+        editable = ("rules", "default_action", "params", "version", "pack")
         shown = ("shown_rules", "shown_default_action", "shown_params")
         routing = editable if self.has_change_permission(request, obj) else shown
-        return ((None, {"fields": self.facts}), ("Routing", {"fields": routing}))
+        return ((None, {"fields": self.facts}), ("Routing", {"fields": (*routing, "rule_health")}))
 
     def get_form(self, request: HttpRequest, obj: Webhook | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the rules form that acts for the signed-in human."""
@@ -210,6 +225,11 @@ class WebhookAdmin(CreatingAdmin):
     def rule_count(self, webhook: Webhook) -> int:
         """Return how many rules the webhook has."""
         return len(webhook.routing_rules)
+
+    @admin.display(description="rule health")
+    def rule_health(self, webhook: Webhook) -> SafeString:
+        """Return how often each rule matched and faulted since it was saved, and when last."""
+        return as_pre(health_of(webhook))
 
     @admin.display(description="rules")
     def shown_rules(self, webhook: Webhook) -> SafeString:

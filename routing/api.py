@@ -7,6 +7,7 @@ from rest_framework.response import Response
 from routing.configure import add_rule, list_rules, move_rule, remove_rule, set_rules, update_rule
 from routing.dry_run import test_rules
 from routing.history import find_event, list_events
+from routing.packs import install_pack, list_packs
 from routing.routes import add_route, approve_route, delete_route, list_all_routes, remove_route
 from routing.serializers import (
     AddRuleRequest,
@@ -14,7 +15,9 @@ from routing.serializers import (
     CreateWebhookRequest,
     EventAnswer,
     EventRow,
+    InstallPackRequest,
     MoveRuleRequest,
+    PacksAnswer,
     RemoveRuleRequest,
     RotateRequest,
     RouteAnswer,
@@ -26,7 +29,7 @@ from routing.serializers import (
     UpdateRuleRequest,
     WebhookAnswer,
 )
-from routing.shapes import created_webhook_shape, event_shape, full_event_shape, route_shape, webhook_shape
+from routing.shapes import created_webhook_shape, event_shape, full_event_shape, pack_shape, route_shape, webhook_shape
 from routing.webhooks import (
     create_webhook,
     delete_webhook,
@@ -164,6 +167,21 @@ class RulesTest(OneRule):
     def post(self, request: Request, webhook_id: str, rule_id: str) -> Response:  # noqa: ARG002 - always "test"
         arguments = read_body(request, TestRulesRequest)
         return Response(test_rules(principal=reach_of(request), webhook_id=webhook_id, arguments=arguments))
+
+
+class RulePacks(ApiView):
+    @operation("list_rule_packs", "List the rule packs that can be installed", answer=PacksAnswer)
+    def get(self, request: Request) -> Response:  # noqa: ARG002 - the same for everybody
+        return Response({"packs": [pack_shape(pack) for pack in list_packs()]})
+
+
+class InstalledPack(ApiView):
+    @operation("install_rule_pack", "Replace the rules by a pack's", body=InstallPackRequest, answer=RulesAnswer)
+    def put(self, request: Request, webhook_id: str) -> Response:
+        wanted = read_body(request, InstallPackRequest)
+        name = wanted.pop("pack")
+        values = {"params": None, **wanted}
+        return Response(install_pack(principal=reach_of(request), webhook_id=webhook_id, name=name, **values))
 
 
 class WebhookRoutes(ApiView):

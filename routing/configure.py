@@ -24,7 +24,7 @@ from switchboard.accounts.reach import Principal
 from switchboard.errors import Conflict, InvalidArgument, NotFound, RuleNotFound
 
 log = structlog.get_logger(__name__)
-STARTS = 5
+STARTS = 10
 Stored = list[Any]
 
 
@@ -177,11 +177,17 @@ def _save(
         grant = compute_grant(webhook, now=timezone.now())
         draft = change(_draft(webhook))
         rule_list = read_rule_list(rules=draft.rules, default_action=draft.default_action, params=draft.params)
-        if not {rule.expr for rule in rule_list.rules} <= checked:
+        if not {rule.expr for rule in rule_list.rules} <= checked | _saved_expressions(webhook):
             return None
         check_grant(rule_list, grant)
         _write(webhook, rule_list)
     return webhook, grant
+
+
+def _saved_expressions(webhook: Webhook) -> set[object]:
+    """Return the expressions that the locked row holds: they were checked when they were saved."""
+    stored = webhook.routing_rules if isinstance(webhook.routing_rules, list) else []
+    return {rule.get("expr") for rule in stored if isinstance(rule, Mapping) and isinstance(rule.get("expr"), str)}
 
 
 def _write(webhook: Webhook, rule_list: RuleList) -> None:

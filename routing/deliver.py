@@ -16,6 +16,7 @@ from routing.grant import compute_grant
 from routing.health import count_outcome
 from routing.models import Disposition, Event, OnceClaim, Webhook
 from routing.router import Configuration, decide_delivery, work_order_of
+from routing.rules import DROP
 from routing.sandbox.client import Evaluation
 from switchboard.database import insert, one_round_trip
 from switchboard.errors import NotFound, Unavailable
@@ -23,6 +24,8 @@ from switchboard.ids import new_id
 from switchboard.source_types import Source
 from switchboard.text import one_line, storable
 from switchboard.todos.models import Todo
+
+SELF_REPLY = "self_reply"
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,15 @@ def deliver(arrival: Arrival, *, configuration: Configuration, evaluation: Evalu
     grant = compute_grant(arrival.webhook, now=arrival.received_at)
     if not grant.targets:
         raise Unavailable("This webhook has no live delivery target.")
-    decision = decide_delivery(configuration, arrival.delivery, evaluation=evaluation, grant=grant)
+    return _store(arrival, decide_delivery(configuration, arrival.delivery, evaluation=evaluation, grant=grant))
+
+
+def record_self_reply(arrival: Arrival) -> Receipt:
+    """Store a delivery that is one of the owner's own replies coming back: an event, and no todo."""
+    return _store(arrival, Decision(DROP, (), {"stage": "default", "cause": SELF_REPLY, "action": DROP.as_json()}))
+
+
+def _store(arrival: Arrival, decision: Decision) -> Receipt:
     try:
         with transaction.atomic(), one_round_trip():
             return _write(arrival, decision)
@@ -98,6 +109,8 @@ def _write(arrival: Arrival, decision: Decision) -> Receipt:
 def _disposition(decision: Decision, *, repeat: bool) -> Disposition:
     if repeat:
         return Disposition.REPEAT
+    if decision.trace.get("cause") == SELF_REPLY:
+        return Disposition.SELF_REPLY
     return Disposition.DROPPED if decision.drop else Disposition.ROUTED
 
 

@@ -80,8 +80,10 @@ WHERE route.webhook_id = %s AND route.granted_at IS NOT NULL
 def _endpoints(webhook: Webhook) -> list[Endpoint]:
     """Return the owning endpoint, then the approved routes' endpoints in target order, live or not."""
     ids = [Endpoint._meta.pk.get_db_prep_value(key, connection) for key in (webhook.endpoint_id, webhook.pk)]
-    owner, *routed = Endpoint.objects.raw(_ENDPOINTS, ids)
-    return [owner, *sorted(routed, key=lambda endpoint: (vars(endpoint)["granted_at"], endpoint.pk))]
+    found = list(Endpoint.objects.raw(_ENDPOINTS, ids))
+    owner = [endpoint for endpoint in found if endpoint.pk == webhook.endpoint_id]
+    routed = [endpoint for endpoint in found if endpoint.pk != webhook.endpoint_id]
+    return owner + sorted(routed, key=lambda endpoint: (vars(endpoint)["granted_at"], endpoint.pk))
 
 
 def _target(endpoint: Endpoint) -> Target:

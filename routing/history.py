@@ -1,7 +1,7 @@
 """Read event history: filters and single events."""
 
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from django.db.models import QuerySet
@@ -75,11 +75,11 @@ def _time(lookup: str) -> Callable[[str, object], dict[str, Any]]:
 def _read_time(name: str, value: object) -> datetime:
     try:
         moment = parse_datetime(value) if isinstance(value, str) else None
-    except ValueError:
-        moment = None
-    if moment is None or timezone.is_naive(moment):
-        raise InvalidArgument(f"{name} must be an RFC 3339 time with its zone.", field=name)
-    return moment
+        if moment is not None and not timezone.is_naive(moment):
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidArgument(f"{name} must be an RFC 3339 time with its zone.", field=name)
 
 
 _FILTERS: dict[str, Callable[[str, object], dict[str, Any]]] = {

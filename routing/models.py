@@ -37,8 +37,9 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 class Webhook(models.Model):
     """An ingest URL of one endpoint, with its signing secret and its routing configuration.
 
-    The ingest token is looked up by hash and sealed for display; `rules_version` counts changes of the rules,
-    default and params.
+    The ingest token is looked up by hash and sealed for display. The previous secret verifies until
+    `previous_ends_at`, the previous address works until `previous_token_ends_at`. `rules_version` counts changes
+    of the rules, default and params.
     """
 
     SEALED_FIELDS = ("ingest_token_sealed", "signing_secret_sealed", "previous_secret_sealed")
@@ -53,6 +54,7 @@ class Webhook(models.Model):
     signing_secret_sealed = models.TextField(blank=True, editable=False)
     previous_secret_sealed = models.TextField(blank=True, editable=False)
     previous_ends_at = models.DateTimeField(null=True, blank=True, editable=False)
+    previous_token_ends_at = models.DateTimeField(null=True, blank=True, editable=False)
     routing_rules = models.JSONField(default=list, blank=True)
     default_action = models.JSONField(null=True, blank=True)
     routing_params = models.JSONField(default=dict, blank=True)

@@ -10,13 +10,14 @@ from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
-from routing.deliver import Arrival, Receipt, deliver
+from routing.deliver import Arrival, Receipt, deliver, record_self_reply
 from routing.document import parse_document
 from routing.envelope import Delivery, kind_of
 from routing.headers import redact_token, sanitise_headers
 from routing.models import Refusal, Webhook
 from routing.router import Configuration, evaluate_rules
 from routing.secrets import live_secrets
+from routing.self_reply import is_self_reply
 from routing.sources import SOURCES, Source, trust_mode_of
 from routing.sources.request import InvalidSignature, SignedRequest
 from routing.sources.slack import challenge_of
@@ -62,18 +63,23 @@ def receive_delivery(
     challenge = challenge_of(request) if source is Source.SLACK else None
     if challenge is not None:
         return Challenge(challenge)
-    arrival = _arrival(webhook, request, token=token, detail=detail)
-    configuration = Configuration.saved(webhook)
-    evaluation = evaluate_rules(configuration, arrival.delivery)
-    receipt = deliver(arrival, configuration=configuration, evaluation=evaluation)
+    receipt = _route(_arrival(webhook, request, token=token, detail=detail))
     _log_receipt(webhook, receipt)
     return receipt
+
+
+def _route(arrival: Arrival) -> Receipt:
+    if is_self_reply(arrival.webhook, arrival.delivery, now=arrival.received_at):
+        return record_self_reply(arrival)
+    configuration = Configuration.saved(arrival.webhook)
+    evaluation = evaluate_rules(configuration, arrival.delivery)
+    return deliver(arrival, configuration=configuration, evaluation=evaluation)
 
 
 # Every delivery asks this. Written out, since composing the same with the ORM costs more than answering it.
 _WEBHOOK_OF = """
 SELECT * FROM routing_webhook
-WHERE ingest_token_hash = %s OR (previous_ingest_token_hash = %s AND previous_ends_at > %s)
+WHERE ingest_token_hash = %s OR (previous_ingest_token_hash = %s AND previous_token_ends_at > %s)
 """
 
 

@@ -81,6 +81,39 @@ class SetRulesRequest(serializers.Serializer[Any]):
     warnings = serializers.ListField(read_only=True)
 
 
+class InstallPackRequest(serializers.Serializer[Any]):
+    """The rule pack whose rules and default replace the present ones, with the params for it."""
+
+    pack = Text()
+    params = AnObject(required=False, allow_null=True)
+    version = Number(required=False, allow_null=True)
+
+
+class PackParamAnswer(serializers.Serializer[Any]):
+    """What one param of a pack means, with an example of the right shape."""
+
+    description = serializers.CharField()
+    example = serializers.JSONField()
+
+
+class PackAnswer(serializers.Serializer[Any]):
+    """A rule list that is shipped, ready to install."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    params = serializers.DictField(child=PackParamAnswer())
+    queues = serializers.ListField(child=serializers.CharField())
+    rules = serializers.ListField(child=serializers.DictField())
+    default_action = serializers.DictField(allow_null=True)
+
+
+class PacksAnswer(serializers.Serializer[Any]):
+    """The shipped rule packs."""
+
+    packs = PackAnswer(many=True)
+
+
 class AddRuleRequest(serializers.Serializer[Any]):
     """The rule to insert; last unless `position` says otherwise."""
 

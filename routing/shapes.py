@@ -3,6 +3,7 @@
 from typing import Any
 
 from routing.models import Event, Webhook, WebhookRoute
+from routing.packs import Pack
 from routing.sources import trust_mode_of
 from routing.webhooks import CreatedWebhook
 from switchboard.source_types import Source
@@ -44,6 +45,20 @@ def route_shape(route: WebhookRoute) -> dict[str, Any]:
         "state": "live" if route.granted_at else "waiting",
         "requested_at": rfc3339(route.requested_at),
         "granted_at": rfc3339(route.granted_at),
+    }
+
+
+def pack_shape(pack: Pack) -> dict[str, Any]:
+    """Return a rule pack as it can be read before it is installed."""
+    params = {name: {"description": param.description, "example": param.example} for name, param in pack.params.items()}
+    return {
+        "name": pack.name,
+        "title": pack.title,
+        "description": pack.description,
+        "params": params,
+        "queues": list(pack.queues),
+        "rules": [dict(rule) for rule in pack.rules],
+        "default_action": dict(pack.default_action) if pack.default_action else None,
     }
 
 

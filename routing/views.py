@@ -1,14 +1,14 @@
 """The ingest URL: bytes in, status out (contract §3)."""
 
 import structlog
-from django.core.handlers.wsgi import WSGIRequest
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from routing.deliver import Receipt
 from routing.models import Disposition
 from routing.receive import Challenge, receive_delivery
-from switchboard.errors import InvalidArgument, SwitchboardError, TooLarge
+from switchboard.body import read_body
+from switchboard.errors import SwitchboardError
 
 log = structlog.get_logger(__name__)
 MAX_BODY_BYTES = 5 * 1024 * 1024
@@ -46,25 +46,9 @@ def _receive(request: HttpRequest, token: str) -> Receipt | Challenge:
     return receive_delivery(
         token=token,
         headers={name.lower(): value for name, value in request.headers.items()},
-        body=_read_body(request),
+        body=read_body(request, max_bytes=MAX_BODY_BYTES),
         content_type=request.headers.get("Content-Type") or None,
     )
-
-
-def _read_body(request: HttpRequest) -> bytes:
-    """Return the body as sent, of at most 5 MiB; a chunked one states no length, and Django would read none of it."""
-    length = request.headers.get("Content-Length", "")
-    if length.isdecimal() and (len(length) > 9 or int(length) > MAX_BODY_BYTES):
-        raise TooLarge("A delivery may have at most 5 MiB.")
-    chunked = "chunked" in request.headers.get("Transfer-Encoding", "").lower()
-    stream = request.environ["wsgi.input"] if chunked and isinstance(request, WSGIRequest) else request
-    try:
-        body = bytes(stream.read(MAX_BODY_BYTES + 1))
-    except OSError:
-        raise InvalidArgument("The body ended early.") from None
-    if len(body) > MAX_BODY_BYTES:
-        raise TooLarge("A delivery may have at most 5 MiB.")
-    return body
 
 
 def _answer(outcome: Receipt | Challenge) -> JsonResponse:

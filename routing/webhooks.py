@@ -106,9 +106,10 @@ def rotate_webhook(
                 f"{source.value} issues its signing secret itself: set the new one with set_webhook_secret, or "
                 "pass rotate_url to change the address."
             )
-        token = _keep_or_renew_token(webhook, renew=rotate_url or source is Source.GENERIC, keep=seconds > 0)
-        minted = _renew_secret(webhook, keep=seconds > 0) if source in _MINTED else None
-        webhook.previous_ends_at = (now or timezone.now()) + timedelta(seconds=seconds) if seconds else None
+        ends_at = (now or timezone.now()) + timedelta(seconds=seconds) if seconds else None
+        renews_url = rotate_url or source is Source.GENERIC
+        token = _rotate_token(webhook, ends_at) if renews_url else None
+        minted = _rotate_secret(webhook, ends_at) if source in _MINTED else None
         webhook.save()
     log.info("webhook.rotated", webhook_id=str(webhook.pk), url=token is not None, secret=minted is not None)
     return CreatedWebhook(webhook, _url(token) if token else ingest_url(webhook), minted)
@@ -201,14 +202,16 @@ def _renew_token(webhook: Webhook) -> str:
     return token
 
 
-def _keep_or_renew_token(webhook: Webhook, *, renew: bool, keep: bool) -> str | None:
-    webhook.previous_ingest_token_hash = webhook.ingest_token_hash if renew and keep else ""
-    return _renew_token(webhook) if renew else None
+def _rotate_token(webhook: Webhook, ends_at: datetime | None) -> str:
+    webhook.previous_ingest_token_hash = webhook.ingest_token_hash if ends_at else ""
+    webhook.previous_token_ends_at = ends_at
+    return _renew_token(webhook)
 
 
-def _renew_secret(webhook: Webhook, *, keep: bool) -> str:
-    former = open_field(webhook, "signing_secret_sealed") if keep else None
+def _rotate_secret(webhook: Webhook, ends_at: datetime | None) -> str:
+    former = open_field(webhook, "signing_secret_sealed") if ends_at else None
     webhook.previous_secret_sealed = ""
+    webhook.previous_ends_at = ends_at
     if former:
         seal_field(webhook, "previous_secret_sealed", former)
     minted = mint_token("whsec_")

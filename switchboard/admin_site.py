@@ -18,6 +18,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import AdminErrorList, AdminForm
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ERROR_FLAG
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -46,6 +47,14 @@ class Created:
 
 class ReachableField(forms.ModelChoiceField):  # type: ignore[type-arg]
     """A choice among the rows of a model that the signed-in human reaches; empty until a page offers it."""
+
+    def __init__(self, model: type[Model], **options: Any) -> None:
+        super().__init__(model._default_manager.none(), **options)
+        self.model = model
+
+
+class ReachableChoices(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
+    """Any number of choices among the rows of a model that the signed-in human reaches."""
 
     def __init__(self, model: type[Model], **options: Any) -> None:
         super().__init__(model._default_manager.none(), **options)
@@ -97,6 +106,14 @@ class ReachAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
         if any("\0" in value for _, values in request.GET.lists() for value in values):
             raise IncorrectLookupParameters
         return super().get_changelist_instance(request)
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Answer a filter that no calendar or number has as Django answers other bad filters."""
+        try:
+            answer: HttpResponse = super().changelist_view(request, extra_context)
+        except (OverflowError, ValueError):
+            return HttpResponseRedirect(f"{request.path}?{ERROR_FLAG}=1")
+        return answer
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -232,7 +249,7 @@ class CreatingAdmin(ReachAdmin):
     def _creation_view(self, request: HttpRequest) -> HttpResponse:
         form = self.creation_form(request.POST if request.method == "POST" else None)
         for field in form.fields.values():
-            if isinstance(field, ReachableField):
+            if isinstance(field, (ReachableField, ReachableChoices)):
                 field.queryset = self.reachable_choices(request, field.model)
         created = self._created(request, form) if form.is_valid() else None
         return self._creation_page(request, form) if created is None else self._answer(request, created)

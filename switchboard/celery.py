@@ -17,6 +17,7 @@ app.conf.update(
     task_ignore_result=True,
     task_store_errors_even_if_ignored=False,
     task_default_queue="default",
+    task_routes={"replies.tasks.dial": {"queue": "dial"}},
     task_serializer="json",
     accept_content=["json"],
     task_publish_retry=False,
@@ -35,10 +36,11 @@ app.conf.update(
     worker_send_task_events=False,
     beat_schedule={
         "reap-todos": {"task": "switchboard.todos.tasks.reap", "schedule": 10.0, "options": {"expires": 30}},
+        "sweep-replies": {"task": "replies.tasks.sweep", "schedule": 15.0, "options": {"expires": 30}},
     },
     timezone="UTC",
 )
-app.autodiscover_tasks(["switchboard.todos"])
+app.autodiscover_tasks(["switchboard.todos", "replies"])
 
 
 @worker_init.connect

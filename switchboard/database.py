@@ -41,7 +41,7 @@ def insert(rows: Iterable[Model]) -> None:
 def _insert_statement(model: type[Model]) -> "tuple[str, tuple[Field[Any, Any], ...]]":
     fields = tuple(model._meta.concrete_fields)
     quote = connection.ops.quote_name
-    columns = ", ".join(quote(field.column) for field in fields)
+    columns = ", ".join(quote(str(field.column)) for field in fields)
     places = ", ".join(["%s"] * len(fields))
     return f"INSERT INTO {quote(model._meta.db_table)} ({columns}) VALUES ({places})", fields  # noqa: S608 - names only
 

@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 from environs import Env, EnvError, EnvValidationError
 
 KEY_BYTES = 32
+ENGINES = frozenset({"django.db.backends.sqlite3", "django.db.backends.postgresql"})
 HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*", re.IGNORECASE)
 
 
@@ -43,20 +45,22 @@ class Environment:
 
 
 def read_environment(base_dir: Path) -> Environment:
-    """Return the checked environment; `var/env` below `base_dir` fills in what the process does not set.
+    """Return the checked environment; `var/env` below `base_dir` fills in what the process does not set,
+    and `var/address.env`, which bin/serve writes, where it serves.
 
     Raises ImproperlyConfigured with one sentence for each malformed variable.
     """
     env = Env(eager=False)
     _add_parsers(env)
     if env.bool("SWITCHBOARD_ENV_FILE", True):
-        env.read_env(base_dir / "var" / "env", recurse=False)
+        for name in ("env", "address.env"):
+            env.read_env(base_dir / "var" / name, recurse=False)
     debug = env.bool("DJANGO_DEBUG", False)
     found = {
         "debug": debug,
         "secret_key": env.str("DJANGO_SECRET_KEY", None),
         "base_url": env.web_address("SWITCHBOARD_BASE_URL", "http://127.0.0.1:8000"),
-        "database": env.dj_db_url("DATABASE_URL", f"sqlite:///{base_dir / 'var' / 'switchboard.sqlite3'}"),
+        "database": env.database_address("DATABASE_URL", f"sqlite:///{base_dir / 'var' / 'switchboard.sqlite3'}"),
         "redis_url": env.redis_address("REDIS_URL", None),
         "encryption_key": env.sealing_key("SWITCHBOARD_SECRET_ENCRYPTION_KEY", None),
         "previous_encryption_keys": env.sealing_keys("SWITCHBOARD_SECRET_ENCRYPTION_KEY_PREVIOUS", ()),
@@ -83,7 +87,7 @@ def _seal(env: Env) -> None:
         env.seal()
     except EnvValidationError as error:
         messages = dict(error.error_messages) if isinstance(error.error_messages, Mapping) else {}
-        problems = [f"{name}: {'; '.join(map(str, found))}" for name, found in messages.items()]
+        problems = [f"{name}: {'; '.join(map(str, found)).rstrip('.')}" for name, found in messages.items()]
         raise ImproperlyConfigured(". ".join(problems)) from None
 
 
@@ -95,6 +99,7 @@ def _development_key(*, debug: bool) -> str:
 
 def _add_parsers(env: Env) -> None:
     env.add_parser("web_address", _unless_default(_web_address))
+    env.add_parser("database_address", _database_address)
     env.add_parser("redis_address", _unless_default(_redis_address))
     env.add_parser("sealing_key", _unless_default(_optional_key))
     env.add_parser("sealing_keys", _unless_default(lambda value: tuple(map(parse_key, _split(value)))))
@@ -131,18 +136,38 @@ def parse_key(value: str) -> bytes:
 
 
 def _web_address(value: str) -> str:
-    parts = urlsplit(value.strip())
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+    parts = _split_address(value.strip())
+    plain = parts.scheme in {"http", "https"} and parts.netloc.isascii() and not re.search(r"[\s@]", parts.netloc)
+    if not plain or not parts.hostname or parts.query or parts.fragment:
         raise EnvError("must be an http or https address such as https://switchboard.example.net")
     return value.strip().rstrip("/")
+
+
+def _database_address(value: str) -> dict[str, Any]:
+    try:
+        found = dict(dj_database_url.parse(value))
+    except ValueError:
+        found = {}
+    if found.get("ENGINE") not in ENGINES:
+        raise EnvError("must be a sqlite:// or postgresql:// address")
+    return found
 
 
 def _redis_address(value: str) -> str | None:
     if not value.strip():
         return None
-    if urlsplit(value).scheme not in {"redis", "rediss", "unix"}:
+    if _split_address(value.strip()).scheme not in {"redis", "rediss", "unix"}:
         raise EnvError("must be a redis://, rediss:// or unix:// address")
     return value.strip()
+
+
+def _split_address(value: str) -> SplitResult:
+    try:
+        parts = urlsplit(value)
+        _ = parts.port  # reading it checks it
+    except ValueError:
+        raise EnvError("must be an address with a well-formed host and port") from None
+    return parts
 
 
 def _network(value: str) -> str:
@@ -163,10 +188,7 @@ def _host_or_network(value: str) -> str:
 
 
 def _int_between(value: str, *, low: int, high: int) -> int:
-    try:
-        number = int(value)
-    except ValueError:
-        number = low - 1
+    number = int(value) if re.fullmatch(r"[0-9]{1,9}", value.strip()) else low - 1
     if not low <= number <= high:
         raise EnvError(f"must be a whole number from {low} to {high}")
     return number

@@ -92,3 +92,34 @@ class RateLimited(SwitchboardError):
 
 class Unavailable(SwitchboardError):
     code, status, sentence = "unavailable", 503, "Not available right now; try again later."
+
+
+class NoReplyAddress(SwitchboardError):
+    code, status = "no_reply_address", 409
+    sentence = "This todo did not come from a conversation that can be answered."
+
+
+class NotClaimed(SwitchboardError):
+    code, status, sentence = "not_claimed", 409, "Claim the todo first: only the endpoint that holds it may reply."
+
+
+class ReplyWindowClosed(SwitchboardError):
+    code, status = "reply_window_closed", 409
+    sentence = "The todo is finished, and the time in which its endpoint could still reply is over."
+
+
+class NoConnection(SwitchboardError):
+    code, status = "no_connection", 409
+    sentence = "The todo's owner has no connection for the place that it came from; a human can add one."
+
+
+class TargetNotAllowed(SwitchboardError):
+    code, status = "target_not_allowed", 409
+    sentence = "The owner's connection for this place does not allow this conversation or this endpoint."
+
+
+class SecretDetected(SwitchboardError):
+    """Name the `rule` that matched, never the matched text."""
+
+    code, status = "secret_detected", 400
+    sentence = "The text looks as if it held a secret, so it was not posted. Remove it and call again."

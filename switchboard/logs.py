@@ -12,7 +12,11 @@ from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-TOKENS = re.compile(r"(/webhooks/w/)[^/\s?\"'\\]+|\b(sbk?_)[A-Za-z0-9_-]{16,}|(whsec_)[A-Za-z0-9+/=_-]{8,}")
+_SLASH = r"(?:\\?/|%(?:25)*2[Ff])"
+# No word boundary before a prefix: an escape such as \n or %3D may end in a letter or digit.
+TOKENS = re.compile(
+    rf"(webhooks{_SLASH}w{_SLASH})[^/\s?\"'\\]+|(sbk?_)[A-Za-z0-9_-]{{16,}}|(whsec_)[A-Za-z0-9+/=_%-]{{8,}}"
+)
 log = structlog.get_logger("switchboard.request")
 
 
@@ -65,6 +69,7 @@ def logging_config(*, debug: bool) -> dict[str, Any]:
             "django": {"handlers": [], "level": "INFO", "propagate": True},
             "django.server": {"handlers": [], "level": "WARNING", "propagate": True},
             "mcp": {"level": "WARNING"},
+            "django.security.DisallowedHost": {"handlers": [], "level": "CRITICAL", "propagate": True},
             "celery.beat": {"level": "WARNING"},
             "celery.app.trace": {"level": "WARNING"},
             "celery.worker.strategy": {"level": "WARNING"},

@@ -41,6 +41,8 @@ INSTALLED_APPS = [
     "switchboard.todos",
     "switchboard.api",
     "switchboard.web",
+    "connections",
+    "replies",
     "routing",
     "mcp_bridge",
     "django.contrib.admin",
@@ -113,6 +115,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "/login/"
+CSRF_FAILURE_VIEW = "switchboard.web.fallback.csrf_failure"
 LOGIN_REDIRECT_URL = "/"
 
 LANGUAGE_CODE = "en-gb"

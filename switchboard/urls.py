@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from mcp_bridge.urls import origin_urlpatterns
 from switchboard import health
+from switchboard.web import fallback
 
 urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
@@ -13,6 +14,7 @@ urlpatterns = [
     path("mcp/", include("mcp_bridge.urls")),
     path("", include(origin_urlpatterns)),
     path("api/v1/", include("switchboard.api.urls")),
+    path("admin/r/<path:rest>", fallback.no_such_page),
     path("admin/", admin.site.urls),
     path("", include("switchboard.web.urls")),
 ]

@@ -1,5 +1,6 @@
 """Plain functions that make the records a test starts from, through the project's own use cases where one exists."""
 
+import hashlib
 import json
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,9 +9,14 @@ from typing import Any
 
 from django.utils import timezone
 
+from connections.manage import create_connection
+from connections.models import Connection
+from replies.models import Reply
 from routing.models import Event, Webhook
 from switchboard.accounts.models import Endpoint, Human
+from switchboard.accounts.reach import Principal
 from switchboard.accounts.vend import VendedEndpoint, vend_endpoint
+from switchboard.sealing import Secret
 from switchboard.todos.models import Todo
 
 PASSWORD = "a long enough password"
@@ -104,4 +110,45 @@ def make_todo(endpoint: Endpoint, *, queue: str | None = None, event: Event | No
         event=born_of,
         queue=queue or endpoint.scope_queues[0],
         **{**defaults, **fields},
+    )
+
+
+def make_connection(human: Human, *, secret: str = "ghp_not-a-real-token", **options: Any) -> Connection:
+    """Store a connection of `human`: to github.com unless `options` say otherwise.
+
+    They are further arguments of `create_connection`, such as `kind="slack"`, `account_key="T0123"`, `name="…"`,
+    `targets=[…]` or `endpoints=[…]`.
+    """
+    return create_connection(
+        principal=Principal.of_human(human),
+        acting=human,
+        secret=Secret(secret),
+        **{"kind": "github", "name": f"connection {next(_numbers)}", **options},
+    )
+
+
+def make_reply(todo: Todo, connection: Connection, *, text: str = "Done.", **fields: Any) -> Reply:
+    """Return a reply to the todo that was sent through the connection; `fields` are further columns."""
+    sent: dict[str, Any] = {
+        "provider": connection.kind,
+        "account": connection.account_key,
+        "address_kind": "forge_comment",
+        "display": f"{connection.kind} acme/widgets#7",
+        "idempotency_key": f"key-{next(_numbers)}",
+        "text_sha256": hashlib.sha256(text.encode()).hexdigest(),
+        "state": "sent",
+        "object_id": str(next(_numbers)),
+        "taken_at": timezone.now(),
+        "finished_at": timezone.now(),
+    }
+    return Reply.objects.create(
+        todo=todo,
+        endpoint=todo.endpoint,
+        owner_human=connection.owner_human,
+        owner_team=connection.owner_team,
+        connection=connection,
+        connection_name=connection.name,
+        connection_fingerprint=connection.fingerprint,
+        text=text,
+        **{**sent, **fields},
     )

@@ -85,7 +85,12 @@ answer = {
 
 @contextmanager
 def running_server(
-    *, workers: int = 1, port: int | None = None, application: str = "switchboard.asgi:application", **settings: str
+    *,
+    workers: int = 1,
+    port: int | None = None,
+    application: str = "switchboard.asgi:application",
+    worker_class: str = "asgi",
+    **settings: str,
 ) -> Iterator[LiveServer]:
     """Yield a server over a fresh, migrated database; `settings` are further environment variables.
 
@@ -99,7 +104,7 @@ def running_server(
         _run([sys.executable, "manage.py", "migrate", "--noinput"], environment)
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
-                _command(chosen, workers, application),
+                _command(chosen, workers, application, worker_class),
                 cwd=PROJECT,
                 env=environment,
                 stdout=log,
@@ -133,8 +138,8 @@ def _environment(folder: Path, base_url: str) -> dict[str, str]:
     }
 
 
-def _command(port: int, workers: int, application: str) -> list[str]:
-    options = ["-c", "python:switchboard.gunicorn_conf", "-k", "asgi", "--workers", str(workers)]
+def _command(port: int, workers: int, application: str, worker_class: str) -> list[str]:
+    options = ["-c", "python:switchboard.gunicorn_conf", "-k", worker_class, "--workers", str(workers)]
     return [
         sys.executable,
         "-m",

@@ -5,11 +5,13 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from django.views.decorators.debug import sensitive_variables
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from switchboard.api.json_body import read_json_object
+from switchboard.api.json_body import MAX_BODY_BYTES, read_json_object
 from switchboard.errors import InvalidArgument
+from switchboard.sealing import Secret
 from switchboard.text import one_line, storable
 
 _RFC3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,6})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -26,6 +28,18 @@ class Text(serializers.CharField):
         if not isinstance(data, str):
             self.fail("invalid")
         return str(data)
+
+
+class SecretText(serializers.Field[Secret, str, str, Any]):
+    """A JSON string that nothing shows once it is read; the use case judges its content."""
+
+    default_error_messages = {"invalid": "Not a valid string."}
+
+    def to_internal_value(self, data: Any) -> Secret:
+        """Return the string in its wrapping; numbers and booleans are refused."""
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return Secret(data)
 
 
 class Number(serializers.IntegerField):
@@ -84,13 +98,16 @@ class Nothing(serializers.Serializer[None]):
     """The body of a call that takes no arguments."""
 
 
-def read_body(request: Request, shape: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+@sensitive_variables()
+def read_body(
+    request: Request, shape: type[serializers.Serializer[Any]], *, max_bytes: int = MAX_BODY_BYTES
+) -> dict[str, Any]:
     """Return the body's fields as `shape` reads them, only those that were sent.
 
-    Raises InvalidArgument naming the field that is unknown, missing or malformed; fields that `shape` marks as
-    read-only are ignored.
+    Raises InvalidArgument naming the field that is unknown, missing or malformed, and TooLarge over `max_bytes`;
+    fields that `shape` marks as read-only are ignored.
     """
-    sent = read_json_object(request._request)
+    sent = read_json_object(request._request, max_bytes=max_bytes)
     reader = shape(data=sent)
     if unknown := sorted(set(sent) - set(reader.fields)):
         name = one_line(unknown[0], limit=64)

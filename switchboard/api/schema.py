@@ -32,6 +32,8 @@ _ERRORS = {
     403: "The token or the endpoint may not do that.",
     404: "Unknown, malformed or out of reach.",
     409: "In conflict with the present state.",
+    413: "The body is too large.",
+    429: "Too many calls; Retry-After says how long to wait.",
 }
 
 

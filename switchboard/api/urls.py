@@ -9,6 +9,8 @@ from drf_spectacular.renderers import (
 )
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from connections import api as connections
+from replies import api as replies
 from routing import api as routing
 from switchboard.accounts import api as accounts
 from switchboard.api.fallback import answer_other_spelling
@@ -16,6 +18,7 @@ from switchboard.api.views import FirstRenderer
 from switchboard.todos import api as todos
 
 WEBHOOK = "webhooks/<str:webhook_id>"
+CONNECTION = "connections/<str:connection_id>"
 
 # Both are public: they describe the product and hold nothing of a tenant.
 schema = SpectacularAPIView.as_view(
@@ -45,6 +48,8 @@ urlpatterns = [
     path(f"{WEBHOOK}/rules/test", routing.RulesTest.as_view(), {"rule_id": "test"}),
     path(f"{WEBHOOK}/rules/<str:rule_id>", routing.OneRule.as_view()),
     path(f"{WEBHOOK}/rules/<str:rule_id>/move", routing.RuleMove.as_view()),
+    path(f"{WEBHOOK}/rule-pack", routing.InstalledPack.as_view()),
+    path("rule-packs", routing.RulePacks.as_view()),
     path(f"{WEBHOOK}/routes", routing.WebhookRoutes.as_view()),
     path(f"{WEBHOOK}/routes/<str:endpoint_id>", routing.WebhookRoute.as_view()),
     path("routes", routing.Routes.as_view()),
@@ -58,5 +63,11 @@ urlpatterns = [
     path("todos/<str:todo_id>/release", todos.Release.as_view()),
     path("todos/<str:todo_id>/complete", todos.Complete.as_view()),
     path("todos/<str:todo_id>/fail", todos.Fail.as_view()),
+    path("todos/<str:todo_id>/replies", replies.TodoReplies.as_view()),
+    path("connections", connections.Connections.as_view()),
+    path(CONNECTION, connections.OneConnection.as_view()),
+    path(f"{CONNECTION}/secret", connections.ConnectionSecret.as_view()),
+    path(f"{CONNECTION}/test", connections.ConnectionTest.as_view()),
+    path(f"{CONNECTION}/replies", replies.ConnectionReplies.as_view()),
     re_path("", answer_other_spelling),
 ]

@@ -1,4 +1,4 @@
-"""What every view of the operator API has in common: JSON whatever is asked for, never cached, strict queries."""
+"""What the operator API's views share: a limit for each human, JSON whatever is asked for, no cache, strict queries."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, cast
@@ -13,6 +13,10 @@ from rest_framework.views import APIView
 from switchboard.accounts.models import ApiToken, Human
 from switchboard.accounts.reach import Principal
 from switchboard.api.parsing import read_query
+from switchboard.ratelimit import take
+
+CALLS_PER_MINUTE = 300
+CALLS_AT_ONCE = 100
 
 
 class FirstRenderer(BaseContentNegotiation):
@@ -49,10 +53,19 @@ class ApiView(APIView):
     query: dict[str, str]
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Authenticate, then read the query."""
+        """Authenticate, check the scope, take one call of the allowance, then read the query."""
         super().initial(request, *args, **kwargs)
         method = "GET" if request.method == "HEAD" else str(request.method)
         self.query = read_query(request, allowed=self.query_parameters.get(method, frozenset()))
+
+    def check_throttles(self, request: Request) -> None:
+        """Take one call of the human's own allowance, which all routes and tokens share; raise RateLimited."""
+        take(
+            f"operator-api:{human_of(request).pk}",
+            rate_per_minute=CALLS_PER_MINUTE,
+            burst=CALLS_AT_ONCE,
+            strict=False,
+        )
 
     def finalize_response(self, request: Request, response: Response, *args: Any, **kwargs: Any) -> Response:
         """Forbid every cache to keep the answer."""

@@ -12,7 +12,8 @@ from django.utils.safestring import SafeString
 from switchboard.admin_site import ViewOnlyAdmin, as_pre, staff_principal
 from switchboard.source_types import Source
 from switchboard.todos.lifecycle import complete_todo, fail_todo, release_todo, retry_todo
-from switchboard.todos.models import Todo
+from switchboard.todos.models import HIGHEST_REPLY_CAP, Todo
+from switchboard.todos.reply_cap import set_reply_cap
 
 
 class SourceFilter(admin.SimpleListFilter):
@@ -34,7 +35,7 @@ class SourceFilter(admin.SimpleListFilter):
 class TodoAdmin(ViewOnlyAdmin):
     """Todos with the trace, work order and result that explain them."""
 
-    actions = ("retry", "release", "complete", "fail")
+    actions = ("retry", "release", "complete", "fail", "raise_reply_cap")
     id_fields = ("pk", "event_id", "endpoint_id")
     list_display = (
         "title",
@@ -72,6 +73,10 @@ class TodoAdmin(ViewOnlyAdmin):
         "finished_at",
         "finished_by",
         "created_at",
+        "reply_count",
+        "reply_cap",
+        "last_reply_state",
+        "last_reply_permalink",
         "trace",
         "shown_work_order",
         "shown_result",
@@ -111,6 +116,17 @@ class TodoAdmin(ViewOnlyAdmin):
     def fail(self, request: HttpRequest, todos: QuerySet[Todo]) -> None:
         """Close todos as failed."""
         self._move(request, todos, fail_todo, done="failed")
+
+    @admin.action(description=f"Let the selected todos be answered {HIGHEST_REPLY_CAP} times", permissions=["operate"])
+    def raise_reply_cap(self, request: HttpRequest, todos: QuerySet[Todo]) -> None:
+        """Raise the cap on replies to the highest."""
+        principal = staff_principal(request)
+        self.perform(
+            request,
+            todos,
+            lambda todo: set_reply_cap(principal=principal, todo_id=str(todo.pk), reply_cap=HIGHEST_REPLY_CAP),
+            done="given a higher cap",
+        )
 
     def _move(self, request: HttpRequest, todos: QuerySet[Todo], move: Callable[..., Todo], *, done: str) -> None:
         principal = staff_principal(request)

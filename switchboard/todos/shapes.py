@@ -27,7 +27,11 @@ def compact_todo(todo: Todo) -> dict[str, Any]:
         "dead_letter": todo.dead_letter,
         "created_at": rfc3339(todo.created_at),
         "payload_size": todo.payload_size,
-        "replies": {"count": 0, "last_state": None, "last_permalink": None},
+        "replies": {
+            "count": todo.reply_count,
+            "last_state": todo.last_reply_state or None,
+            "last_permalink": todo.last_reply_permalink or None,
+        },
     }
     return shape | _given(reply_to=todo.reply_to)
 

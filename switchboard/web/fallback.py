@@ -26,8 +26,18 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
     return _answer(request, HTTPStatus.FORBIDDEN)
 
 
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001
+    """Answer 403 to a form that did not come from our own page."""
+    return _answer(request, HTTPStatus.FORBIDDEN)
+
+
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:  # noqa: ARG001
     """Answer 404."""
+    return _answer(request, HTTPStatus.NOT_FOUND)
+
+
+def no_such_page(request: HttpRequest, **_: str) -> HttpResponse:
+    """Answer 404 where Django's admin would look for a page of its own: its records have none."""
     return _answer(request, HTTPStatus.NOT_FOUND)
 
 

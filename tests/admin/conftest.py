@@ -7,6 +7,8 @@ import pytest
 from django.contrib.auth.models import Permission
 from django.test import Client
 
+from connections.models import Connection
+from replies.models import Reply
 from routing.models import Event, OnceClaim, Refusal, Webhook, WebhookRoute
 from routing.routes import add_route
 from routing.webhooks import create_webhook, rotate_webhook
@@ -14,7 +16,7 @@ from switchboard.accounts.credentials import create_api_token
 from switchboard.accounts.models import ApiToken, Endpoint, Human, Membership, Team
 from switchboard.accounts.reach import Principal
 from switchboard.todos.models import Todo
-from tests.factories import make_endpoint, make_event, make_human, make_todo
+from tests.factories import make_connection, make_endpoint, make_event, make_human, make_reply, make_todo
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 HOSTILE_BODY = b'{"n": 9007199254740993, "s": "a\\u0000b\\ud800\\u202e\x7f", "t": "<script>alert(1)</script>"}'
@@ -49,6 +51,8 @@ class World:
     refusal: Refusal
     team: Team
     membership: Membership
+    connection: Connection
+    reply: Reply
     secrets: dict[str, Any]
 
     @property
@@ -66,6 +70,8 @@ class World:
             self.claim,
             self.refusal,
             self.todo,
+            self.connection,
+            self.reply,
         ]
 
 
@@ -112,6 +118,9 @@ def world(owner: Human) -> World:
     refusal = Refusal.objects.create(webhook=webhook, reason="owners_stale", count=3, last_at=event.received_at)
     team = Team.objects.create(slug="owners-team", name="Owners")
     membership = Membership.objects.create(team=team, human=owner, role="owner")
+    provider_token = "ghp_the-owners-provider-token"
+    connection = make_connection(owner, name="owners forge", secret=provider_token)
+    reply = make_reply(todo, connection, text=HOSTILE, permalink="javascript:alert(1)", display=HOSTILE)
     secrets = {
         "credential": vended.credential,
         "credential hash": vended.endpoint.credential_hash,
@@ -126,6 +135,8 @@ def world(owner: Human) -> World:
         "sealed token": webhook.ingest_token_sealed,
         "sealed secret": webhook.signing_secret_sealed,
         "sealed former secret": webhook.previous_secret_sealed,
+        "provider token": provider_token,
+        "sealed provider token": connection.secret_sealed,
         "password": owner.password,
         "password hash": owner.password.rsplit("$", 1)[1],
     }
@@ -143,5 +154,7 @@ def world(owner: Human) -> World:
         refusal=refusal,
         team=team,
         membership=membership,
+        connection=connection,
+        reply=reply,
         secrets=secrets,
     )

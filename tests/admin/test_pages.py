@@ -176,3 +176,13 @@ def test_staff_cannot_raise_themselves(world: World) -> None:
 
     assert answer.status_code == 403
     assert not climber.is_superuser
+
+
+@pytest.mark.parametrize("query", ["received_at__year=99999", "received_at__year=0"])
+def test_a_time_that_no_calendar_has_is_no_failure(world: World, query: str) -> None:
+    answer = signed_in(world.owner).get(f"/admin/routing/event/?{query}")
+    assert answer.status_code in {200, 302, 400}
+
+
+def test_there_is_no_page_on_the_site_for_a_record(world: World) -> None:
+    assert signed_in(world.owner).get("/admin/r/1/1/").status_code == 404

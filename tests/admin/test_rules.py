@@ -7,7 +7,7 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.test import Client
 
-from routing.models import Webhook
+from routing.models import RuleTally, Webhook
 from switchboard.accounts.models import Human
 from tests.admin.conftest import HOSTILE, World, signed_in
 from tests.admin.paths import page_path
@@ -134,3 +134,18 @@ def test_a_viewer_reads_the_rules_and_cannot_save(world: World) -> None:
     assert ".payload.sender.type" in page
     assert "<textarea" not in page
     assert save(viewer, world.webhook).status_code == 403
+
+
+def test_a_rule_pack_is_installed_with_the_params_on_the_page(world: World) -> None:
+    answer = save(signed_in(world.owner), world.webhook, pack="pool-review", params='{"identity": "octavia"}')
+    world.webhook.refresh_from_db()
+
+    assert answer.status_code == 302
+    assert "review-request-not-for-me" in [rule["id"] for rule in world.webhook.routing_rules]
+    assert world.webhook.routing_params == {"identity": "octavia"}
+
+
+def test_the_page_shows_each_rules_health(world: World) -> None:
+    RuleTally.objects.create(webhook=world.webhook, rule_id="bots", shard=0, matches=41)
+    page = signed_in(world.owner).get(page_path(world.webhook, "change")).content.decode()
+    assert "&quot;matches&quot;: 41" in page

@@ -9,7 +9,7 @@ from routing.webhooks import create_webhook
 from switchboard.accounts.credentials import create_api_token
 from switchboard.accounts.models import Human
 from tests.api.caller import NOTHING
-from tests.factories import make_endpoint, make_event, make_todo
+from tests.factories import make_connection, make_endpoint, make_event, make_reply, make_todo
 
 RULE = {"id": "r1", "name": "all", "expr": "true", "action": {"queue": "work"}}
 
@@ -38,11 +38,16 @@ READS = [
         "/webhooks/{webhook}",
         "/webhooks/{webhook}/rules",
         "/webhooks/{webhook}/routes",
+        "/rule-packs",
         "/routes",
         "/events",
         "/events/{event}",
         "/todos",
         "/todos/{todo}",
+        "/todos/{todo}/replies",
+        "/connections",
+        "/connections/{connection}",
+        "/connections/{connection}/replies",
     )
 ]
 WRITES = [
@@ -59,6 +64,7 @@ WRITES = [
     Route("PATCH", "/webhooks/{webhook}/rules/r1", {"name": "other"}),
     Route("DELETE", "/webhooks/{webhook}/rules/r1"),
     Route("POST", "/webhooks/{webhook}/rules/r1/move", {"position": 0}),
+    Route("PUT", "/webhooks/{webhook}/rule-pack", {"pack": "pool-review", "params": {"identity": "octavia"}}),
     Route("PUT", "/webhooks/{webhook}/routes/{other_endpoint}"),
     Route("DELETE", "/webhooks/{webhook}/routes/{other_endpoint}"),
     Route("POST", "/routes/{route}/approve"),
@@ -67,6 +73,11 @@ WRITES = [
     Route("POST", "/todos/{todo}/release"),
     Route("POST", "/todos/{todo}/complete", {"result": {"ok": True}}),
     Route("POST", "/todos/{todo}/fail", {}),
+    Route("POST", "/connections", {"kind": "github", "name": "n", "secret": "ghp_not-a-real-token"}),
+    Route("PATCH", "/connections/{connection}", {"name": "other"}),
+    Route("DELETE", "/connections/{connection}"),
+    Route("PUT", "/connections/{connection}/secret", {"secret": "another-token"}),
+    Route("POST", "/connections/{connection}/test"),
 ]
 DRY_RUN = Route("POST", "/webhooks/{webhook}/rules/test", {"payload": {"a": 1}}, changes=False)
 ROUTES = [*READS, *WRITES, DRY_RUN]
@@ -78,13 +89,18 @@ def furnish(human: Human) -> Mapping[str, str]:
     other = make_endpoint(human, name="other").endpoint
     webhook = create_webhook(endpoint=endpoint, source_type="github", target_queue="work").webhook
     event = make_event(endpoint, webhook=webhook)
+    todo = make_todo(endpoint, event=event)
+    # Its host is private, so its test is refused before anything is dialled.
+    connection = make_connection(human, kind="gitea", account_key="https://127.0.0.1:1")
+    make_reply(todo, connection)
     records = {
         "endpoint": endpoint,
         "other_endpoint": other,
         "webhook": webhook,
         "event": event,
-        "todo": make_todo(endpoint, event=event),
+        "todo": todo,
         "route": WebhookRoute.objects.create(webhook=webhook, endpoint=other, requested_by=human),
         "token": create_api_token(human=human).record,
+        "connection": connection,
     }
     return {name: str(record.pk) for name, record in records.items()}

@@ -33,6 +33,12 @@ from tests.factories import make_endpoint, make_event, make_todo
         (errors.Conflict(), 409, "conflict"),
         (errors.CeilingExceeded(), 409, "ceiling_exceeded"),
         (errors.EncryptionRequired(), 409, "encryption_required"),
+        (errors.NoReplyAddress(), 409, "no_reply_address"),
+        (errors.NotClaimed(), 409, "not_claimed"),
+        (errors.ReplyWindowClosed(), 409, "reply_window_closed"),
+        (errors.NoConnection(), 409, "no_connection"),
+        (errors.TargetNotAllowed(), 409, "target_not_allowed"),
+        (errors.SecretDetected(), 400, "secret_detected"),
         (errors.TooLarge(), 413, "too_large"),
         (errors.RateLimited(retry_after=7), 429, "rate_limited"),
         (errors.Unavailable(), 503, "unavailable"),
@@ -134,7 +140,8 @@ def test_a_deeply_nested_stored_payload_is_shown(owner: Caller, depth: int) -> N
 
 def test_no_answer_shows_a_hash_or_a_sealed_value(owner: Caller) -> None:
     ids = furnish(owner.human)
-    for path in ("/endpoints", "/webhooks", "/tokens", f"/endpoints/{ids['endpoint']}", f"/webhooks/{ids['webhook']}"):
+    one_of = [f"/{name}s/{ids[name]}" for name in ("endpoint", "webhook", "connection")]
+    for path in ("/endpoints", "/webhooks", "/tokens", "/connections", *one_of):
         content = owner.call("GET", path).content
         assert b"enc:v1:" not in content
         assert b"_hash" not in content

@@ -13,7 +13,7 @@ from tests.api.surface import DRY_RUN, READS, ROUTES, WRITES, Route, furnish
 from tests.factories import make_endpoint
 
 ANYWHERE = dict.fromkeys(
-    ["endpoint", "other_endpoint", "webhook", "event", "todo", "route", "token"],
+    ["endpoint", "other_endpoint", "webhook", "event", "todo", "route", "token", "connection"],
     "00000000-0000-7000-8000-000000000000",
 )
 

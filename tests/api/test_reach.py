@@ -24,7 +24,9 @@ def test_foreign_ids_answer_byte_for_byte_like_others(
     assert refused.headers.keys() == absent.headers.keys()
 
 
-@pytest.mark.parametrize("listing", ["/endpoints", "/webhooks", "/routes", "/events", "/todos", "/tokens"])
+@pytest.mark.parametrize(
+    "listing", ["/endpoints", "/webhooks", "/routes", "/events", "/todos", "/tokens", "/connections"]
+)
 def test_lists_hold_nothing_of_another_human(owner: Caller, stranger: Caller, listing: str) -> None:
     furnish(owner.human)
     found = stranger.get(listing)

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from connections.models import Connection
 from mcp_bridge.registry import TOOLS
 from routing.models import Event, Webhook
 from routing.webhooks import create_webhook
-from switchboard.accounts.models import Endpoint
+from switchboard.accounts.models import Endpoint, Human
 from switchboard.todos.models import Todo
-from tests.factories import make_event, make_human, make_todo
+from tests.factories import make_connection, make_event, make_human, make_todo
 from tests.mcp_bridge.agents import Agent, make_agent
 
 pytestmark = pytest.mark.django_db
@@ -26,9 +27,18 @@ OTHER_ARGUMENTS: dict[str, dict[str, Any]] = {
     "add_webhook_route": {"endpoint_id": UNKNOWN},
     "remove_webhook_route": {"endpoint_id": UNKNOWN},
     "set_webhook_secret": {"signing_secret": "stolen"},
+    "rotate_connection": {"secret": "stolen"},
+    "reply": {"text": "Mine now"},
 }
-TODO_VERBS = [name for name, tool in TOOLS.items() if "id" in tool.required]
+TODO_VERBS = [name for name, tool in TOOLS.items() if {"id", "todo_id"} & set(tool.required)]
 WEBHOOK_VERBS = [name for name, tool in TOOLS.items() if "webhook_id" in tool.required]
+CONNECTION_VERBS = [name for name, tool in TOOLS.items() if "connection_id" in tool.required]
+
+
+def human_of(agent: Agent) -> Human:
+    human = agent.vended.endpoint.owner_human
+    assert human is not None
+    return human
 
 
 def webhook_of(agent: Agent) -> Webhook:
@@ -48,6 +58,12 @@ def answer(agent: Agent, tool: str, arguments: dict[str, Any]) -> bytes:
     return bytes(response.content)
 
 
+def about_todo(tool: str, identifier: str) -> dict[str, Any]:
+    """Return the arguments of a call about that todo."""
+    name = "id" if "id" in TOOLS[tool].required else "todo_id"
+    return {name: identifier, **OTHER_ARGUMENTS.get(tool, {})}
+
+
 @pytest.fixture
 def stranger() -> Agent:
     return make_agent(make_human("stranger"), verbs="all")
@@ -60,16 +76,17 @@ def owner() -> Agent:
 
 def test_every_verb_that_takes_an_id_is_tried_here() -> None:
     with_id = {name for name, tool in TOOLS.items() if any(argument.endswith("id") for argument in tool.required)}
-    assert with_id == {*TODO_VERBS, *WEBHOOK_VERBS, "get_webhook_event"}
+    assert with_id == {*TODO_VERBS, *WEBHOOK_VERBS, *CONNECTION_VERBS, "get_webhook_event"}
 
 
 @pytest.mark.parametrize("tool", TODO_VERBS)
 def test_another_humans_todo_is_unknown(tool: str, owner: Agent, stranger: Agent) -> None:
     todo = make_todo(owner.vended.endpoint)
     before = Todo.objects.values().get()
-    unknown = answer(stranger, tool, {"id": UNKNOWN})
+    unknown = answer(stranger, tool, about_todo(tool, UNKNOWN))
     assert b"not_found" in unknown
-    assert {answer(stranger, tool, {"id": identifier}) for identifier in [str(todo.pk), *MALFORMED]} == {unknown}
+    answers = {answer(stranger, tool, about_todo(tool, identifier)) for identifier in [str(todo.pk), *MALFORMED]}
+    assert answers == {unknown}
     assert Todo.objects.values().get() == before
 
 
@@ -78,7 +95,7 @@ def test_the_todo_of_another_endpoint_of_the_same_human_is_unknown(tool: str, ow
     human = owner.vended.endpoint.owner_human
     colleague = make_agent(human, name="colleague", verbs="all")
     todo = make_todo(colleague.vended.endpoint)
-    assert answer(owner, tool, {"id": str(todo.pk)}) == answer(owner, tool, {"id": UNKNOWN})
+    assert answer(owner, tool, about_todo(tool, str(todo.pk))) == answer(owner, tool, about_todo(tool, UNKNOWN))
 
 
 @pytest.mark.parametrize("tool", WEBHOOK_VERBS)
@@ -95,6 +112,18 @@ def test_another_humans_webhook_is_unknown(tool: str, owner: Agent, stranger: Ag
     }
     assert answers == {unknown}
     assert Webhook.objects.values().get() == before
+
+
+@pytest.mark.parametrize("tool", CONNECTION_VERBS)
+def test_another_humans_connection_is_unknown(tool: str, owner: Agent, stranger: Agent) -> None:
+    connection = make_connection(human_of(owner))
+    before = Connection.objects.values().get()
+    more = OTHER_ARGUMENTS.get(tool, {})
+    unknown = answer(stranger, tool, {"connection_id": UNKNOWN, **more})
+    assert b"not_found" in unknown
+    ids = [str(connection.pk), *MALFORMED]
+    assert {answer(stranger, tool, {"connection_id": identifier, **more}) for identifier in ids} == {unknown}
+    assert Connection.objects.values().get() == before
 
 
 def test_another_humans_event_is_unknown(owner: Agent, stranger: Agent) -> None:
@@ -125,6 +154,8 @@ def test_an_unknown_endpoint_cannot_be_routed_to_and_a_foreign_one_only_waits(ow
 def test_lists_hold_only_what_is_within_reach(owner: Agent, stranger: Agent) -> None:
     webhook = webhook_of(owner)
     make_todo(owner.vended.endpoint, event=make_event(owner.vended.endpoint, webhook=webhook))
+    make_connection(human_of(owner))
+    assert stranger.get("list_connections")["connections"] == []
     assert stranger.get("list_todos")["todos"] == []
     assert stranger.get("list_webhooks")["webhooks"] == []
     assert stranger.get("list_webhook_events")["events"] == []

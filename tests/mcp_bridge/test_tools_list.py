@@ -64,7 +64,7 @@ def test_each_number_and_text_is_bounded_but_for_ids(tool: Tool) -> None:
 def test_annotations_say_what_a_call_does(tool: Tool) -> None:
     reads = tool.name.startswith(("list_", "get_", "test_"))
     assert tool.annotations["readOnlyHint"] is reads
-    assert tool.annotations["openWorldHint"] is False
+    assert tool.annotations["openWorldHint"] is (tool.name == "reply")
     assert (tool.effect is Effect.DESTROYS) is tool.annotations["destructiveHint"]
     assert not (reads and tool.annotations["destructiveHint"])
 

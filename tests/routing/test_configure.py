@@ -333,3 +333,16 @@ def test_of_two_concurrent_changes_of_one_version_one_is_a_conflict(line: OpenLi
         outcomes = list(threads.map(add, ["one", "two"]))
     assert outcomes.count("conflict") == 1
     assert order(opened) == [outcome for outcome in outcomes if outcome != "conflict"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_twelve_rules_added_at_once_are_all_there(door: Line) -> None:
+    def add(number: int) -> None:
+        try:
+            call(configure.add_rule, door, rule_id=f"r{number}", expr=f".payload.n == {number}", action=DROP)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(max_workers=12) as pool:
+        list(pool.map(add, range(12)))
+    assert {f"r{number}" for number in range(12)} <= set(order(door))

@@ -248,3 +248,12 @@ def test_a_generic_webhook_carrying_a_forge_payload_has_no_reply_address(line: O
     webhook = line("generic")
     webhook.post(altered(github_issue(), headers={"X-GitHub-Event": "issues"}))
     assert webhook.todos[0].reply_to is None
+
+
+def test_a_second_rotation_keeps_the_overlap_of_the_first(line: OpenLine) -> None:
+    webhook = line("github")
+    overlap = {"principal": webhook.principal, "webhook_id": webhook.webhook_id, "keep_previous_for_seconds": 3600}
+    rotate_webhook(**overlap, rotate_url=True)
+    rotated = rotate_webhook(**overlap)
+    assert rotated.signing_secret is not None
+    assert webhook.post(github_issue(secret=rotated.signing_secret)).status_code == 202

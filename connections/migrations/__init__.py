@@ -1,0 +1,1 @@
+"""The schema of connections, step by step."""
