@@ -17,7 +17,7 @@ from replies.models import Reply
 from replies.scan import load_rules
 from replies.waiting import wait_for_end
 from switchboard.accounts.models import Endpoint
-from switchboard.errors import NotFound
+from switchboard.errors import InvalidArgument, NotFound
 from switchboard.reply_address import Provider
 from switchboard.todos.models import Todo
 from switchboard.todos.reading import find_agents_todo
@@ -39,10 +39,11 @@ def submit_reply(
 ) -> ReplyResult:
     """Post `text` where the endpoint's todo came from, once for each key, and return the row after at most 25 s.
 
-    A key that already has a row dials nothing and returns that row. Without a key, the same text to the same todo is
-    the same reply. Raises, in this order: NotFound, NoReplyAddress, NotClaimed or ReplyWindowClosed, InvalidArgument
-    for the key, NoConnection or TargetNotAllowed, RateLimited (Unavailable while the limits cannot be asked),
-    InvalidArgument or SecretDetected for the text. A refused call leaves no row.
+    A key that already has a row dials nothing and returns that row, also when the todo could not be answered any more
+    (REQ-8). Without a key, the same text to the same todo is the same reply. Raises, in this order: NotFound,
+    NoReplyAddress, NotClaimed or ReplyWindowClosed, InvalidArgument for the key, NoConnection or TargetNotAllowed,
+    RateLimited (Unavailable while the limits cannot be asked), InvalidArgument or SecretDetected for the text. A
+    refused call leaves no row.
     """
     moment = now or timezone.now()
     found = find_agents_todo(endpoint=endpoint, todo_id=todo_id)
@@ -51,18 +52,27 @@ def submit_reply(
     with transaction.atomic(durable=True):
         todo = lock_todo(found.pk)
         address_of(todo)
-        check_may_reply(todo=todo, endpoint=endpoint, now=moment)
-        key = read_key(idempotency_key, todo_id=str(todo.pk), text=text)
-        earlier = Reply.objects.filter(todo=todo, idempotency_key=key).first()
-        reply = earlier or _admit(todo, endpoint, key=key, text=text, now=moment)
+        earlier = _earlier(todo, idempotency_key, text)
+        reply = earlier or _admit(todo, endpoint, idempotency_key=idempotency_key, text=text, now=moment)
     if earlier is not None:
         return _duplicate(earlier, text)
     dispatch(reply.pk)
     return ReplyResult(_read_again(reply), duplicate=False, other_text=False)
 
 
-def _admit(todo: Todo, endpoint: Endpoint, *, key: str, text: str, now: datetime) -> Reply:
+def _earlier(todo: Todo, idempotency_key: str | None, text: str) -> Reply | None:
+    """Return the row that the key has already, if any; a malformed key has none."""
+    try:
+        key = read_key(idempotency_key, todo_id=str(todo.pk), text=text)
+    except InvalidArgument:
+        return None
+    return Reply.objects.filter(todo=todo, idempotency_key=key).first()
+
+
+def _admit(todo: Todo, endpoint: Endpoint, *, idempotency_key: str | None, text: str, now: datetime) -> Reply:
     """Insert the row of a call that nothing speaks against; the connection is of the todo's own owner scope."""
+    check_may_reply(todo=todo, endpoint=endpoint, now=now)
+    key = read_key(idempotency_key, todo_id=str(todo.pk), text=text)
     address = address_of(todo)
     connection = resolve_connection(
         address=address,

@@ -18,6 +18,7 @@ from replies.ledger import sweep_replies, take_reply
 from replies.models import Reply
 from replies.shapes import reply_result_shape
 from switchboard.errors import NotFound, RateLimited, SwitchboardError
+from switchboard.todos import lifecycle
 from tests.replies.conftest import OpenConversation
 from tests.replies.stage import Conversation, open_conversation
 from tests.stand_in import Respond, StandIn
@@ -30,6 +31,16 @@ def test_retried_tool_call(conversation: Conversation) -> None:
     assert conversation.posts == ["Done."]
     assert (second["state"], second["duplicate"]) == ("sent", True)
     assert (second["reply_id"], second["permalink"]) == (first["reply_id"], first["permalink"])
+
+
+def test_a_repeat_after_the_window_has_closed_still_returns_the_outcome(conversation: Conversation) -> None:
+    first = conversation.reply("Done.", idempotency_key="done-1")
+    done_at = timezone.now()
+    lifecycle.complete(endpoint=conversation.endpoint, todo_id=str(conversation.todo.pk), now=done_at)
+    late = conversation.reply("Done.", idempotency_key="done-1", now=done_at + timedelta(hours=2))
+
+    assert (late["reply_id"], late["state"], late["duplicate"]) == (first["reply_id"], "sent", True)
+    assert conversation.posts == ["Done."]
 
 
 def test_without_a_key_the_same_text_is_the_same_reply(conversation: Conversation) -> None:
