@@ -96,6 +96,17 @@ def test_every_hostile_body_is_stored_as_sent(line: OpenLine, entry: CorpusEntry
     assert webhook.todos[0].title.isprintable()
 
 
+@pytest.mark.parametrize("source", [*SIGNED_SOURCES, "cairn"])
+@corpus.parametrize(corpus.entries("edge"))
+def test_every_hostile_body_with_a_flipped_bit_is_refused(line: OpenLine, entry: CorpusEntry, source: str) -> None:
+    webhook = _line(line, source)
+    delivery, now = _fresh(entry, source)
+    flipped = entry.body[:-1] + bytes([entry.body[-1] ^ 1])
+    with time_machine.travel(now, tick=False):
+        assert webhook.post(altered(delivery, body=flipped)).status_code == 401
+    assert not Event.objects.exists()
+
+
 @corpus.parametrize(corpus.entries("edge"))
 def test_a_hostile_body_without_cairns_signed_time_is_refused(line: OpenLine, entry: CorpusEntry) -> None:
     webhook = _line(line, "cairn")

@@ -9,7 +9,7 @@ import pytest
 from routing.configure import set_rules
 from routing.models import Webhook
 from switchboard.errors import InvalidExpression
-from tests.deliveries import gitea_issue, github_issue, signed
+from tests.deliveries import altered, gitea_issue, github_issue, signed, slack_message
 from tests.routing.conftest import Line, OpenLine
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +67,17 @@ def test_a_runaway_is_recorded_and_everybody_else_is_served(line: OpenLine, expr
     store(hostile, "true")
     assert post_in_time(hostile)["stage"] == "rule"
     assert post_in_time(other, gitea_issue())["stage"] == "rule"
+
+
+def test_slacks_retry_is_answered_in_time_with_thirty_two_heavy_rules(line: OpenLine) -> None:
+    webhook = line("slack")
+    store(webhook, *["reduce range(1e7) as $i (0; . + 1)"] * 32)
+    delivery = slack_message()
+    assert post_in_time(webhook, delivery)["cause"] == "no_match_default"
+    started = time.monotonic()
+    retry = altered(delivery, headers={"X-Slack-Retry-Num": "1", "X-Slack-Retry-Reason": "http_timeout"})
+    assert webhook.post(retry).json()["created"] == 0
+    assert time.monotonic() - started < ANSWER_SECONDS
 
 
 def test_an_expression_that_is_deadly_to_compile_is_refused_and_harmless(line: OpenLine) -> None:
