@@ -31,7 +31,7 @@ LAYERS = (
 )
 # What meets the outside may also use the shared edge of its kind.
 SHARED_EDGES = ("switchboard.api", "switchboard.web", "switchboard.admin_site")
-EDGE_NAMES = {"api", "admin", "views", "urls", "pages", "serializers"}
+EDGE_NAMES = {"api", "admin", "views", "urls", "pages", "serializers", "middleware"}
 OWNED_MODELS = {"Endpoint", "ApiToken", "Todo", "Webhook", "WebhookRoute", "Event", "Connection", "Reply"}
 OPENERS = {"fork", "forkpty", "posix_spawn", "system", "popen", "execv", "execve", "spawnv"}
 
