@@ -15,7 +15,7 @@ from django.utils.decorators import sync_and_async_middleware
 _SLASH = r"(?:\\?/|%(?:25)*2[Ff])"
 # No word boundary before a prefix: an escape such as \n or %3D may end in a letter or digit.
 TOKENS = re.compile(
-    rf"(webhooks{_SLASH}w{_SLASH})[^/\s?\"'\\]+|(sbk?_)[A-Za-z0-9_-]{{16,}}|(whsec_)[A-Za-z0-9+/=_%-]{{8,}}"
+    rf"(webhooks{_SLASH}w{_SLASH})[^/\s?\"'\\]+|(sbk?_)[A-Za-z0-9_-]{{16,}}|(whsec_)(?:[A-Za-z0-9+/=_%-]|\\/){{8,}}"
 )
 log = structlog.get_logger("switchboard.request")
 

@@ -1,7 +1,6 @@
 """Keyset pages: newest first by time-ordered id, with an opaque cursor and limits that are refused, not clamped."""
 
 import base64
-import binascii
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -58,8 +57,8 @@ def _write_cursor(last: UUID) -> str:
 def _read_cursor(cursor: object) -> UUID:
     try:
         raw = base64.b64decode(str(cursor) + "==", altchars=b"-_", validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raw = b""
-    if len(raw) != 16 or not isinstance(cursor, str):
+    if len(raw) != 16 or _write_cursor(UUID(bytes=raw)) != cursor:
         raise InvalidArgument("cursor must be the next_cursor of an earlier page.", field="cursor")
     return UUID(bytes=raw)

@@ -5,7 +5,6 @@ associated data, so that a ciphertext moved to another row or column does not op
 """
 
 import base64
-import binascii
 import hashlib
 import secrets
 from dataclasses import dataclass
@@ -80,7 +79,7 @@ def _keys() -> tuple[bytes, ...]:
 def _split(sealed: str) -> tuple[bytes, bytes]:
     try:
         raw = base64.b64decode(sealed.removeprefix(PREFIX), validate=True)
-    except binascii.Error:
+    except ValueError:
         raw = b""
     if not sealed.startswith(PREFIX) or len(raw) <= NONCE_BYTES:
         raise CannotOpen("not a sealed value")
