@@ -5,16 +5,17 @@ import os
 import sys
 from typing import NoReturn
 
+from demonstration.forge import running_forge
 from demonstration.login import Login, prepare_login
 from demonstration.server import Server, ServerError, serving
 from demonstration.story import play
 from demonstration.transcript import StepFailedError, Transcript
-from serve import ROOT, ServeError, StopRequestedError, turn_signals_into_exceptions, wanted_port
+from serve import HOST, ROOT, ServeError, StopRequestedError, turn_signals_into_exceptions, wanted_port
 
 WELCOME = """\
 Switchboard takes webhooks, checks who sent them, lets rules decide which of them are work, and keeps
-that work as todos until an agent has done them. This demonstration plays one round of it with made-up
-deliveries: every request below is a real one, over HTTP or MCP, to a server on this machine."""
+that work as todos until an agent has done them and answered. This demonstration plays one round of it
+with made-up deliveries: every request below is a real one, over HTTP or MCP, and none leaves this machine."""
 
 
 def main() -> int:
@@ -25,9 +26,9 @@ def main() -> int:
         port = wanted_port()
         prepare_environment(port)
         print(f"{WELCOME}\n\nStarting the server …", flush=True)
-        with serving(port) as server:
+        with serving(port) as server, running_forge() as forge:
             login = prepare_login()
-            play(base_url=server.base_url, token=login.token, transcript=Transcript())
+            play(base_url=server.base_url, token=login.token, forge=forge, transcript=Transcript())
             if not arguments.exit:
                 stay(server, login)
             return 0
@@ -46,10 +47,15 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def prepare_environment(port: int) -> None:
-    """Let this process and the server use the database in var/ and the address of this port, and no others."""
+    """Let this process and the server use the database in var/ and the address of this port, and no others.
+
+    The server may call the forge, over plain http and at a private address; by default it may do neither.
+    """
     os.environ["DATABASE_URL"] = f"sqlite:///{ROOT / 'var' / 'switchboard.sqlite3'}"
     os.environ["REDIS_URL"] = ""
-    os.environ["SWITCHBOARD_BASE_URL"] = f"http://127.0.0.1:{port}"
+    os.environ["SWITCHBOARD_BASE_URL"] = f"http://{HOST}:{port}"
+    os.environ["SWITCHBOARD_ALLOW_HTTP"] = "1"
+    os.environ["SWITCHBOARD_PRIVATE_HOSTS"] = f"{HOST}/32"
     os.environ["DJANGO_SETTINGS_MODULE"] = "switchboard.settings"
     sys.path.insert(0, str(ROOT))
 

@@ -1,36 +1,18 @@
-"""The story: two agents, one signed GitHub webhook with rules, eight deliveries, one todo done."""
+"""The story: GitHub's deliveries are routed by rules and one todo is done; then a question is answered at its forge."""
 
-from dataclasses import dataclass
 from typing import Any
 
-from demonstration.clients import Agent, Answer, CallFailedError, Operator, connected, deliver
+from demonstration.answering import Answering
+from demonstration.chapter import DRAIN_VERBS, Chapter, Endpoint, Webhook
+from demonstration.clients import Agent, CallFailedError, Operator, connected
 from demonstration.deliveries import REPO, Delivery, issue, push, review_request
+from demonstration.forge import Forge
 from demonstration.transcript import Transcript
 
-DRAIN_VERBS = ["list_todos", "get_todo", "claim", "claim_next", "heartbeat", "complete", "fail", "release"]
 TRIAGE = {"name": "Triage desk", "queues": ["inbox", "reviews"], "webhook_queues": ["inbox", "reviews", "fixes"]}
 FIX_LANE = {"name": "Fix lane", "queues": ["fixes"], "verbs": DRAIN_VERBS, "webhook_max": 0}
 PARAMS = {"trusted": ["mara", "octavia"], "bots": ["renovate[bot]"]}
 LABEL = "agent:fix"
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """One agent's way in, as vending answered it."""
-
-    id: str
-    slug: str
-    mcp_url: str
-    credential: str
-
-
-@dataclass(frozen=True)
-class Webhook:
-    """The webhook of the story; its secret is shown once, to whoever created it."""
-
-    id: str
-    ingest_url: str
-    secret: str
 
 
 def rules_for(triage: Endpoint) -> list[dict[str, Any]]:
@@ -57,20 +39,22 @@ def rules_for(triage: Endpoint) -> list[dict[str, Any]]:
     ]
 
 
-def play(*, base_url: str, token: str, transcript: Transcript) -> None:
+def play(*, base_url: str, token: str, forge: Forge, transcript: Transcript) -> None:
     """Play the whole story against the server at `base_url`; raise StepFailedError when a step goes wrong."""
+    operator = Operator(base_url, token)
     try:
-        _Story(Operator(base_url, token), transcript).play()
+        _Working(operator, transcript).play()
+        Answering(operator, transcript, forge).play()
     except CallFailedError as error:
         transcript.fail(f"there was no usable answer: {error}")
+    transcript.step(
+        "That is the whole round",
+        "Verified, routed, done and answered, and every decision can be looked up.",
+    )
 
 
-class _Story:
-    """The steps, in order; each one says what it does, does it for real, and checks what came back."""
-
-    def __init__(self, operator: Operator, transcript: Transcript) -> None:
-        self._operator = operator
-        self._tell = transcript
+class _Working(Chapter):
+    """Two agents, one signed GitHub webhook with rules, eight deliveries, one todo done."""
 
     def play(self) -> None:
         triage, fix_lane = self._vend_endpoints()
@@ -83,7 +67,6 @@ class _Story:
             self._look_around(agent, fix_id)
             self._do_the_work(agent, fix_id)
         self._explain(webhook, fix_id)
-        self._end()
 
     def _vend_endpoints(self) -> tuple[Endpoint, Endpoint]:
         self._tell.step(
@@ -93,17 +76,6 @@ class _Story:
         )
         return self._vend(TRIAGE), self._vend(FIX_LANE)
 
-    def _vend(self, wanted: dict[str, Any]) -> Endpoint:
-        self._tell.sent("POST /api/v1/endpoints", wanted)
-        answer = self._operator.call("POST", "/endpoints", wanted)
-        self._tell.check(answer.status == 201, f"201, not {answer.status} {answer.content}")
-        vended = answer.content
-        endpoint = Endpoint(
-            vended["endpoint"]["id"], vended["endpoint"]["slug"], vended["mcp_url"], vended["credential"]
-        )
-        self._tell.came_back(f"201  {endpoint.mcp_url}  credential {endpoint.credential[:8]}… (shown this once)")
-        return endpoint
-
     def _create_webhook(self, agent: Agent) -> Webhook:
         self._tell.step(
             "The triage agent connects over MCP and makes itself a webhook",
@@ -111,10 +83,7 @@ class _Story:
         )
         self._tell.came_back(f"connected to {agent.introduction}; {len(agent.verbs())} verbs")
         created = self._call(agent, "create_webhook", source_type="github", target_queue="inbox")
-        webhook = Webhook(created["webhook_id"], created["ingest_url"], created["signing_secret"])
-        self._tell.came_back(f"{webhook.ingest_url[:-36]}…  secret {webhook.secret[:8]}… (shown this once)")
-        self._tell.check(created["trust_mode"] == "signed", "a webhook whose deliveries must be signed")
-        return webhook
+        return self._note_webhook(created)
 
     def _set_rules(self, agent: Agent, webhook: Webhook, triage: Endpoint, fix_lane: Endpoint) -> None:
         self._tell.step(
@@ -279,47 +248,3 @@ class _Story:
         shown = {name: event[name] for name in ("disposition", "verified", "routing", "payload", "todos")}
         self._tell.came_back("the dropped one in full", shown)
         self._check_rule(event["routing"], "bots-are-noise")
-
-    def _end(self) -> None:
-        self._tell.step(
-            "That is the whole round",
-            "Verified, routed, done, and every decision can be looked up. Answering where a delivery came from (a "
-            "comment on the issue) is not built yet, so this demonstration does not show it.",
-        )
-
-    def _call(self, agent: Agent, verb: str, **arguments: Any) -> dict[str, Any]:
-        """Return what the verb answered, and show the call by its short arguments; a refusal fails the step."""
-        shown = {name: value for name, value in arguments.items() if isinstance(value, (str, int))}
-        hidden = {"lease_token", "webhook_id", "endpoint_id", "id", "omit_envelope"}
-        self._tell.sent(" ".join([verb, *(f"{name}={value}" for name, value in shown.items() if name not in hidden)]))
-        result = agent.call(verb, **arguments)
-        self._tell.check(not result.refused, f"no refusal, not {result.content}")
-        return result.content
-
-    def _get(self, path: str) -> dict[str, Any]:
-        self._tell.sent(f"GET /api/v1{path}")
-        answer = self._operator.call("GET", path)
-        self._tell.check(answer.status == 200, f"200, not {answer.status} {answer.content}")
-        return answer.content
-
-    def _deliver(self, webhook: Webhook, delivery: Delivery, *, signed: str = "signed", expected: int = 202) -> Answer:
-        self._tell.sent(f"POST /webhooks/w/…  X-GitHub-Event: {delivery.event}, {signed}")
-        answer = deliver(delivery, ingest_url=webhook.ingest_url, secret=webhook.secret)
-        self._tell.came_back(str(answer.status), _without_ids(answer.content))
-        self._tell.check(answer.status == expected, f"{expected}, not {answer.status} {answer.content}")
-        return answer
-
-    def _check_todo(self, answer: Answer, *, endpoint: Endpoint, queue: str) -> None:
-        found = [(todo["endpoint_id"], todo["queue"], todo["created"]) for todo in answer.content["todos"]]
-        self._tell.check(found == [(endpoint.id, queue, True)], f"one new todo in {queue} of {endpoint.slug}")
-
-    def _check_rule(self, trace: dict[str, Any], rule_id: str) -> None:
-        self._tell.check(trace.get("rule_id") == rule_id, f"a decision by the rule {rule_id}, not {trace}")
-
-
-def _without_ids(content: dict[str, Any]) -> dict[str, Any]:
-    """Return an answer as the transcript shows it: what the eye can compare, ids shortened."""
-    todos = [{"id": f"…{todo['id'][-6:]}", "queue": todo["queue"]} for todo in content.get("todos", [])]
-    return {name: value for name, value in content.items() if name not in {"id", "queue"}} | (
-        {"todos": todos} if "todos" in content else {}
-    )

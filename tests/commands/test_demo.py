@@ -14,7 +14,8 @@ import requests
 
 from tests.copies import bare_environment, free_port, make_copy
 
-STEPS = 16
+STEPS = 24
+REPLY = "Picked this up."
 
 
 @pytest.fixture(scope="module")
@@ -52,13 +53,28 @@ def test_the_story_is_told_to_its_end_and_can_be_told_again(stories: list[subpro
         '"authorized_by": {"stage": "rule"',
         "state done",
         "by no_match_default",
-        "is not built yet",
+        '"login": "switchboard-bot"',
+        '"repo": "acme/shop", "number": 12',
+        "the forge received: POST /api/v1/repos/acme/shop/issues/12/comments",
+        f"comment 1 by switchboard-bot: {REPLY}",
+        'sent: Posted.  {"duplicate": false',
+        'nothing was posted again.  {"duplicate": true',
+        "comments at the forge: 1",
+        "self_reply issue_comment.created",
+        'state done, replies  {"count": 1',
+        "for this demonstration only",
     ],
 )
 def test_the_transcript_shows_what_the_story_promises(
     stories: list[subprocess.CompletedProcess[str]], shown: str
 ) -> None:
-    assert shown in stories[0].stdout
+    assert shown in unwrapped(stories[0].stdout)
+
+
+def test_only_a_story_told_before_leaves_a_connection_to_replace(
+    stories: list[subprocess.CompletedProcess[str]],
+) -> None:
+    assert ["DELETE /api/v1/connections/" in story.stdout for story in stories] == [False, True]
 
 
 def test_no_secret_stands_in_the_transcript_or_the_log(
@@ -66,7 +82,10 @@ def test_no_secret_stands_in_the_transcript_or_the_log(
 ) -> None:
     log = (copy / "var" / "log" / "demo-server.log").read_text()
 
-    assert not re.search(r"(sbk?_|whsec_|lt_|/webhooks/w/)[A-Za-z0-9_-]{12,}", stories[1].stdout + log)
+    secret = r"(sbk?_|whsec_|lt_|/webhooks/w/)[A-Za-z0-9_-]{12,}"
+    token_of_the_forge = r"\b[0-9a-f]{40}\b"
+    assert not re.search(f"{secret}|{token_of_the_forge}", stories[1].stdout + log)
+    assert REPLY not in log
 
 
 @pytest.mark.usefixtures("stories")
@@ -80,6 +99,7 @@ def test_without_exit_the_server_stays_the_login_works_and_ctrl_c_ends_everythin
         password = re.search(r"password   (\S+)", told)
         assert password
         assert can_sign_in(port, "demo", password[1])
+        assert f"switchboard-bot: {REPLY}" in page_with_the_reply(told)
 
         os.killpg(demo.pid, signal.SIGINT)
 
@@ -166,6 +186,22 @@ def kill_web_server(demo: subprocess.Popen[str]) -> None:
     for pid in members(demo.pid):
         if b"gunicorn" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)
+
+
+def unwrapped(told: str) -> str:
+    """Return the transcript with each of its paragraphs on one line."""
+    return re.sub(r"\n {4,}(?![→←])", " ", told)
+
+
+def page_with_the_reply(told: str) -> str:
+    """Return the forge's page that the transcript links to."""
+    permalink = re.search(
+        r'"permalink": "(http://127\.0\.0\.1:\d+/acme/shop/issues/12#issuecomment-1)"', unwrapped(told)
+    )
+    assert permalink
+    with requests.Session() as session:
+        session.trust_env = False
+        return session.get(permalink[1], timeout=10).text
 
 
 def can_sign_in(port: int, name: str, password: str) -> bool:
