@@ -169,7 +169,7 @@ def _save(
     """Apply the change under the row lock; None when the list holds an expression that was not checked before."""
     reachable = find_webhook(principal=principal, webhook_id=webhook_id)
     with transaction.atomic():
-        locked = Webhook.objects.select_for_update(of=("self",)).select_related("endpoint")
+        locked = Webhook.objects.select_for_update(of=("self",), no_key=True).select_related("endpoint")
         webhook = locked.filter(pk=reachable.pk).first()
         if webhook is None:
             raise NotFound

@@ -96,6 +96,8 @@ def try_on_recent(webhook: Webhook) -> list[str]:
         if time.monotonic() > end:
             break
         evaluation = evaluate_rules(configuration, stored_delivery(event, webhook))
+        if any(fault.rule_index < 0 for fault in evaluation.faults):
+            break  # the sandbox is busy or down, which says nothing about the rules
         tried += 1
         if evaluation.matched is not None:
             matches[evaluation.matched] = matches.get(evaluation.matched, 0) + 1

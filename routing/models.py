@@ -69,6 +69,12 @@ class Webhook(models.Model):
     def __str__(self) -> str:
         return f"{self.source_type} → {self.target_queue}"
 
+    @property
+    def tenant(self) -> str:
+        """The owner scope's id as text; a query may have brought it along as `tenant_key`."""
+        known = vars(self).get("tenant_key") or self.endpoint.owner_human_id or self.endpoint.owner_team_id
+        return str(known).replace("-", "")
+
     def seal_identity(self, field: str) -> str:
         """Return the associated data that binds a sealed value to this row and column."""
         return f"webhook:{self.pk}:{field}"

@@ -78,7 +78,8 @@ def _route(arrival: Arrival) -> Receipt:
 
 # Every delivery asks this. Written out, since composing the same with the ORM costs more than answering it.
 _WEBHOOK_OF = """
-SELECT * FROM routing_webhook
+SELECT webhook.*, COALESCE(endpoint.owner_human_id, endpoint.owner_team_id) AS tenant_key
+FROM routing_webhook webhook JOIN accounts_endpoint endpoint ON endpoint.id = webhook.endpoint_id
 WHERE ingest_token_hash = %s OR (previous_ingest_token_hash = %s AND previous_token_ends_at > %s)
 """
 

@@ -15,6 +15,8 @@ import redis
 import structlog
 from django.conf import settings
 from redis.backoff import NoBackoff
+from redis.exceptions import LockError
+from redis.lock import Lock
 from redis.retry import Retry
 
 from routing.sandbox.client import Evaluation, Fault
@@ -25,11 +27,14 @@ CALLS = "switchboard:evaluations"
 PICK_UP_SECONDS = 1
 # Slack gives a delivery three seconds in all.
 GIVE_UP_SECONDS = 2.8
+TURN_POLL_SECONDS = 0.005
 ANSWER_SECONDS = 10
 LISTEN_SECONDS = 2
 
 
-def evaluate_in_worker(*, owner: str, expressions: Sequence[str], params_text: str, envelope_text: str) -> Evaluation:
+def evaluate_in_worker(
+    *, owner: str, tenant: str, expressions: Sequence[str], params_text: str, envelope_text: str
+) -> Evaluation:
     """Return the worker's evaluation; `sandbox_busy` when no worker takes the call within a second.
 
     A broker that does not answer, or a worker that dies, is `sandbox_failure`: the delivery takes its default.
@@ -37,16 +42,20 @@ def evaluate_in_worker(*, owner: str, expressions: Sequence[str], params_text: s
     call = str(new_id())
     content = {
         "owner": owner,
+        "tenant": tenant,
         "expressions": list(expressions),
         "params_text": params_text,
         "envelope_text": envelope_text,
     }
     try:
-        pipeline = connection().pipeline(transaction=False)
-        pipeline.set(_call_key(call), json.dumps(content), ex=ANSWER_SECONDS)
-        pipeline.rpush(CALLS, call)
-        pipeline.execute()
-        return _wait(call)
+        with _turn_of(tenant):
+            pipeline = connection().pipeline(transaction=False)
+            pipeline.set(_call_key(call), json.dumps(content), ex=ANSWER_SECONDS)
+            pipeline.rpush(CALLS, call)
+            pipeline.execute()
+            return _wait(call)
+    except LockError:
+        return _fault("sandbox_busy")
     except (redis.RedisError, OSError) as error:
         log.error("evaluation.broker_failed", owner=owner, error=type(error).__name__)
         return _fault("sandbox_failure")
@@ -82,6 +91,15 @@ def connection() -> redis.Redis:
         socket_connect_timeout=1,
         retry=Retry(NoBackoff(), 0),
     )
+
+
+def _turn_of(tenant: str) -> Lock:
+    """Return the lock under which a tenant has one call at a time in the list, so that others are not behind many."""
+    key = f"switchboard:evaluation:turn:{tenant}"
+    lock: Lock = connection().lock(
+        key, timeout=GIVE_UP_SECONDS + 1, sleep=TURN_POLL_SECONDS, blocking_timeout=PICK_UP_SECONDS, thread_local=False
+    )
+    return lock
 
 
 def _wait(call: str) -> Evaluation:

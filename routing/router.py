@@ -23,10 +23,12 @@ NOT_COMPILABLE = ""
 class Configuration:
     """What routes a webhook's deliveries: stored JSON, which need not have passed validation.
 
-    `owner` names whose sandbox processes serve it: a dry run of candidates leaves the webhook's own alone.
+    `owner` names whose sandbox processes serve it: a dry run of candidates leaves the webhook's own alone. `tenant`
+    is the owner scope, which has one evaluation at a time.
     """
 
     owner: str
+    tenant: str
     rules: Sequence[object]
     default_action: object
     params: Mapping[str, Any]
@@ -36,7 +38,7 @@ class Configuration:
         """Return the configuration that is in force."""
         rules = webhook.routing_rules if isinstance(webhook.routing_rules, list) else []
         params = webhook.routing_params if isinstance(webhook.routing_params, dict) else {}
-        return cls(str(webhook.pk), rules, webhook.default_action, params)
+        return cls(str(webhook.pk), webhook.tenant, rules, webhook.default_action, params)
 
     @classmethod
     def candidate(cls, webhook: Webhook, rule_list: RuleList) -> Self:
@@ -44,6 +46,7 @@ class Configuration:
         default = rule_list.default_action
         return cls(
             f"{webhook.pk}:candidate",
+            webhook.tenant,
             [rule.as_json() for rule in rule_list.rules],
             default.as_json() if default else None,
             rule_list.params,
@@ -56,6 +59,7 @@ def evaluate_rules(configuration: Configuration, delivery: Delivery) -> Evaluati
         return NO_RULES
     return evaluate(
         owner=configuration.owner,
+        tenant=configuration.tenant,
         expressions=[_expression(rule) for rule in configuration.rules],
         params_text=json.dumps(configuration.params, ensure_ascii=False, separators=(",", ":")),
         envelope_text=build_envelope(delivery).text,

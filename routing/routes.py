@@ -51,7 +51,9 @@ def add_route(
     if endpoint.pk == reachable.endpoint_id:
         raise InvalidArgument("The webhook's own endpoint is a target already.", field="endpoint_id")
     with transaction.atomic():
-        webhook = Webhook.objects.select_for_update(of=("self",)).select_related("endpoint").get(pk=reachable.pk)
+        webhook = (
+            Webhook.objects.select_for_update(of=("self",), no_key=True).select_related("endpoint").get(pk=reachable.pk)
+        )
         return _existing(webhook, endpoint) or _create(webhook, endpoint, acting_human, moment)
 
 

@@ -70,7 +70,7 @@ def create_webhook(
     if not can_seal():
         raise EncryptionRequired
     with transaction.atomic():
-        locked = Endpoint.objects.select_for_update(of=("self",)).get(pk=endpoint.pk)
+        locked = Endpoint.objects.select_for_update(of=("self",), no_key=True).get(pk=endpoint.pk)
         _check_ceiling(locked, source, target_queue)
         webhook = Webhook(endpoint=locked, source_type=source.value, target_queue=target_queue)
         token = _renew_token(webhook)
@@ -152,7 +152,12 @@ def _url(token: str) -> str:
 
 def _locked(principal: Principal, webhook_id: str) -> Webhook:
     reachable = find_webhook(principal=principal, webhook_id=webhook_id)
-    found = Webhook.objects.select_for_update(of=("self",)).select_related("endpoint").filter(pk=reachable.pk).first()
+    found = (
+        Webhook.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("endpoint")
+        .filter(pk=reachable.pk)
+        .first()
+    )
     if found is None:
         raise NotFound
     return found

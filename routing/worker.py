@@ -5,6 +5,7 @@ A worker that consumes the queue `evaluate` gets this step; it answers the calls
 
 import threading
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import redis
@@ -13,6 +14,7 @@ from celery import bootsteps
 
 from routing.evaluate import evaluate_here, limits
 from routing.remote import answer_call, next_call, take_call
+from routing.sandbox.client import Evaluation, Fault
 
 log = structlog.get_logger(__name__)
 QUEUE = "evaluate"
@@ -57,4 +59,13 @@ def _serve_one() -> None:
     call = next_call()
     content = take_call(call) if call else None
     if call and content is not None:
-        answer_call(call, evaluate_here(**content))
+        answer_call(call, _evaluate(content))
+
+
+def _evaluate(content: Mapping[str, Any]) -> Evaluation:
+    """Evaluate a call; one of another release, which this one cannot read, fails alone and not the thread."""
+    try:
+        return evaluate_here(**content)
+    except Exception:
+        log.exception("evaluation.failed")
+        return Evaluation(None, (Fault(-1, "sandbox_failure", "the worker could not read the call"),))

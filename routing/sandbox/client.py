@@ -26,7 +26,7 @@ from routing.sandbox.policy import ExpressionRefusedError, check_expression
 from routing.sandbox.pool import Key, Pool
 from routing.sandbox.process import SandboxDiedError, SandboxProcess
 from routing.sandbox.protocol import ProtocolError
-from routing.sandbox.slots import SlotsBusyError, host_slot
+from routing.sandbox.slots import SlotsBusyError, host_slot, tenants_slot
 
 __all__ = ["Evaluation", "Fault", "Limits", "SandboxUnavailableError", "check_compiles", "close_all", "evaluate"]
 
@@ -55,11 +55,18 @@ class SandboxUnavailableError(Exception):
 
 
 def evaluate(
-    *, owner: str, expressions: Sequence[str], params_text: str, envelope_text: str, limits: Limits
+    *,
+    owner: str,
+    expressions: Sequence[str],
+    params_text: str,
+    envelope_text: str,
+    limits: Limits,
+    tenant: str | None = None,
 ) -> Evaluation:
     """Return the first rule that matches the envelope, first match wins; never raises for a bad rule or child.
 
-    `owner` is the webhook's id: its processes serve no other. `params_text` and `envelope_text` are one JSON value
+    `owner` is the webhook's id: its processes serve no other. `tenant` is who owns it, by default the webhook itself:
+    of a tenant's deliveries one is evaluated at a time. `params_text` and `envelope_text` are one JSON value
     each, handed to jq as they are. A whole evaluation that fails has the fault index -1 and the cause
     `sandbox_failure`, or `sandbox_busy` when no slot was free in time (SPEC-0020, "Out-of-process evaluation").
     """
@@ -67,7 +74,7 @@ def evaluate(
         return Evaluation(None, ())
     task = _Task(owner, tuple(expressions), params_text, limits)
     try:
-        with host_slot(count=limits.slots, wait_seconds=limits.slot_wait_seconds):
+        with tenants_slot(tenant or owner, count=limits.slots, wait_seconds=limits.slot_wait_seconds):
             return _evaluate_in_child(task, envelope_text.encode(errors="replace"))
     except SlotsBusyError:
         return _failed(SANDBOX_BUSY, "no evaluation slot was free in time")

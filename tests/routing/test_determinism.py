@@ -39,7 +39,13 @@ def test_five_hundred_deliveries_of_one_list_take_one_route_under_load() -> None
     expressions = [*MISSES, '.issue.title == "Crash on start"']
     with busy_cores():
         found = {
-            evaluate(owner="determinism", expressions=expressions, params_text="{}", envelope_text=envelope)
+            evaluate(
+                owner="determinism",
+                tenant="determinism",
+                expressions=expressions,
+                params_text="{}",
+                envelope_text=envelope,
+            )
             for _ in range(DELIVERIES)
         }
     assert len(found) == 1
@@ -51,7 +57,8 @@ def test_five_hundred_deliveries_of_one_list_take_one_route_under_load() -> None
 def test_two_evaluations_of_one_envelope_agree_on_faults_too() -> None:
     expressions = ["error(1)", ".a.b.c", "true"]
     runs = [
-        evaluate(owner="faults", expressions=expressions, params_text="{}", envelope_text='{"a":1}') for _ in range(5)
+        evaluate(owner="faults", tenant="faults", expressions=expressions, params_text="{}", envelope_text='{"a":1}')
+        for _ in range(5)
     ]
     assert len(set(runs)) == 1
     assert [fault.cause for fault in runs[0].faults] == ["error", "error"]

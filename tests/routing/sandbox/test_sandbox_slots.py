@@ -116,4 +116,4 @@ def _start_holder() -> subprocess.Popen[str]:
 
 def _held_slots() -> int:
     locks = Path("/proc/locks").read_text()
-    return sum(f":{slot.stat().st_ino} " in locks for slot in runtime_directory().iterdir())
+    return sum(f":{slot.stat().st_ino} " in locks for slot in runtime_directory().glob("slot-*"))
