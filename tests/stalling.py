@@ -11,10 +11,10 @@ from typing import Any
 from switchboard.asgi import application as genuine
 
 
-async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
+async def application(scope: Any, receive: Any, send: Any) -> None:
     """Serve everything; for a delivery, finish the work and never send the answer."""
 
-    async def hold_back(message: dict[str, Any]) -> None:
+    async def hold_back(message: Any) -> None:
         if message["type"] == "http.response.start":
             Path(os.environ["STALL_MARKER"]).touch()
         await asyncio.sleep(120)

@@ -33,8 +33,8 @@ answer = [Event.objects.count(), Todo.objects.count()]
 def test_a_server_killed_between_commit_and_answer_leaves_one_todo_after_the_retry(tmp_path: Path) -> None:
     database, marker = f"sqlite:///{tmp_path / 'shared.sqlite3'}", tmp_path / "committed"
     delivery = github_issue(delivery_id="the-one")
-    stalling = {"DATABASE_URL": database, "STALL_MARKER": str(marker)}
-    with running_server(application="tests.stalling:application", **stalling) as server:
+    stalled = running_server(application="tests.stalling:application", DATABASE_URL=database, STALL_MARKER=str(marker))
+    with stalled as server:
         token = server.django(MAKE_WEBHOOK, endpoint_id=server.vend()["endpoint_id"], secret=SECRET)
         sender = threading.Thread(target=_post_in_vain, args=(server, token, delivery))
         sender.start()

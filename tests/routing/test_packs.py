@@ -75,7 +75,7 @@ def judge(pack: Pack, params: Mapping[str, Any], source: str, delivery: SignedDe
         body=request.body,
         document=request.document,
     )
-    return evaluate_rules(Configuration("a webhook", pack.rules, pack.default_action, params), arrived)
+    return evaluate_rules(Configuration("a webhook", "an owner", pack.rules, pack.default_action, params), arrived)
 
 
 def outcome(pack: Pack, params: Mapping[str, Any], source: str, delivery: SignedDelivery) -> tuple[str | None, bool]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -252,8 +253,8 @@ def test_a_generic_webhook_carrying_a_forge_payload_has_no_reply_address(line: O
 
 def test_a_second_rotation_keeps_the_overlap_of_the_first(line: OpenLine) -> None:
     webhook = line("github")
-    overlap = {"principal": webhook.principal, "webhook_id": webhook.webhook_id, "keep_previous_for_seconds": 3600}
-    rotate_webhook(**overlap, rotate_url=True)
-    rotated = rotate_webhook(**overlap)
+    rotate = partial(rotate_webhook, principal=webhook.principal, webhook_id=webhook.webhook_id)
+    rotate(rotate_url=True, keep_previous_for_seconds=3600)
+    rotated = rotate(keep_previous_for_seconds=3600)
     assert rotated.signing_secret is not None
     assert webhook.post(github_issue(secret=rotated.signing_secret)).status_code == 202
