@@ -7,13 +7,14 @@ from typing import Final
 import structlog
 from django.conf import settings
 from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
 
 from connections.account_key import api_base
 from connections.manage import find_connection
 from connections.models import Connection
 from connections.throttling import note_throttled, refuse_while_throttled
 from replies.providers import PROVIDERS
-from replies.providers.call import ErrorClass, Failed, Identity, ProviderAnswer, ProviderCall
+from replies.providers.call import ErrorClass, Failed, Identity, ProviderAnswer, ProviderCall, UnusableSecret
 from switchboard import outbound
 from switchboard.accounts.reach import Principal
 from switchboard.errors import Conflict
@@ -48,6 +49,7 @@ class Tested:
         return _WORDS_OF_CODES.get(self.failed.code) or _WORDS_OF_CLASSES[self.failed.error_class]
 
 
+@sensitive_variables()
 def test_connection(
     *,
     principal: Principal,
@@ -87,6 +89,7 @@ _WORDS_OF_CLASSES: Final = {
     ErrorClass.NETWORK: "The provider could not be reached. Check the account key, then the network.",
 }
 _WORDS_OF_CODES: Final = {
+    "unusable_secret": "Nothing was sent: the credential holds characters that no token has. Replace it.",
     "other_team": "The token belongs to another Slack team than the connection's account key.",
     "private_address": "Nothing was called: the host has a private address that the operator did not allow.",
     "plain_http": "Nothing was called: the address is plain http, which the operator did not allow.",
@@ -94,6 +97,7 @@ _WORDS_OF_CODES: Final = {
 }
 
 
+@sensitive_variables()
 def _secret_of(connection: Connection) -> Secret:
     try:
         return connection.open_secret()
@@ -102,6 +106,7 @@ def _secret_of(connection: Connection) -> Secret:
         raise Conflict("The connection's secret cannot be opened with the configured keys; replace it.") from None
 
 
+@sensitive_variables()
 def _ask(connection: Connection, secret: Secret, *, now: datetime) -> Identity | Failed:
     kind = Provider(connection.kind)
     provider = PROVIDERS[kind]
@@ -113,11 +118,14 @@ def _ask(connection: Connection, secret: Secret, *, now: datetime) -> Identity |
     )
     try:
         answer = _perform(provider.build_test(api_base=base, secret=secret))
+    except UnusableSecret:
+        return Failed(ErrorClass.AUTH, "unusable_secret")
     except outbound.OutboundError as error:
         return Failed(ErrorClass.NETWORK, error.reason)
     return provider.read_test(answer, account_key=connection.account_key, now=now)
 
 
+@sensitive_variables()
 def _perform(call: ProviderCall) -> ProviderAnswer:
     answer = outbound.perform(outbound.Call(call.method, call.url, call.headers, call.body))
     return ProviderAnswer(answer.status, answer.headers, answer.body)

@@ -1,4 +1,4 @@
-"""Post one reply: take its row, open the secret, perform one call, record what came of it (SPEC-0028 REQ-7, REQ-8)."""
+"""Post one reply: take its row, open the secret, perform the call, record what came of it (SPEC-0028 REQ-7, REQ-8)."""
 
 import time
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from uuid import UUID
 import structlog
 from django.conf import settings
 from django.utils import timezone
+from django.views.decorators.debug import sensitive_variables
 
 from connections.account_key import api_base
 from connections.models import Connection
@@ -88,19 +89,50 @@ def dial_reply(reply_id: UUID) -> bool:
     return True
 
 
+@sensitive_variables()
 def _dial(reply: Reply, patience: Patience) -> Ending:
+    """Make the call, and again at most `retries` times while it has certainly posted nothing."""
+    ends_at = time.monotonic() + patience.total
+    ending = THROTTLED
+    for number in range(1 + patience.retries):
+        time.sleep(patience.pause if number else 0)
+        if not _turn_comes(reply, ends_at, patience):
+            break
+        attempt = _attempt(reply, min(patience.attempt, ends_at - time.monotonic()))
+        ending = attempt.ending
+        if not attempt.may_be_repeated:
+            break
+    return ending
+
+
+@sensitive_variables()
+def _attempt(reply: Reply, seconds: float) -> Attempt:
+    """Make the call once, with the connection and the secret as they are at this moment."""
     try:
         ready = _prepare(reply)
     except CannotOpen:
-        return Ending.failed(ErrorClass.AUTH, "secret_unreadable")
+        return _not_made("secret_unreadable")
     except UnusableSecret:
-        return Ending.failed(ErrorClass.AUTH, "unusable_secret")
-    return Ending.failed(ErrorClass.AUTH, "connection_deleted") if ready is None else _post(ready, patience)
+        return _not_made("unusable_secret")
+    if ready is None:
+        return _not_made("connection_deleted")
+    # Nobody keeps a database connection while waiting for somebody else.
+    release_connection()
+    return _call(ready, seconds)
 
 
+def _not_made(code: str) -> Attempt:
+    return Attempt(Ending.failed(ErrorClass.AUTH, code), may_be_repeated=False)
+
+
+@sensitive_variables()
 def _prepare(reply: Reply) -> Dial | None:
-    """Return the dial, None when the connection is gone; raise CannotOpen or UnusableSecret."""
-    connection = reply.connection
+    """Return the dial, None when the connection is gone; raise CannotOpen or UnusableSecret.
+
+    The connection is read anew into the reply: it may have been deleted or rotated since the last attempt.
+    """
+    connection = Connection.objects.filter(replies=reply).first()
+    reply.connection = connection
     if connection is None:
         return None
     address = read_reply_address(reply.todo.reply_to or {})
@@ -126,34 +158,20 @@ def _reader(provider: Provider, address: ReplyAddress, base: str) -> Callable[[P
     return read
 
 
-def _post(ready: Dial, patience: Patience) -> Ending:
-    """Make the call, and again at most `retries` times while it has certainly posted nothing."""
-    ends_at = time.monotonic() + patience.total
-    ending = THROTTLED
-    for number in range(1 + patience.retries):
-        time.sleep(patience.pause if number else 0)
-        if not _turn_comes(ready.connection, ends_at, patience):
-            break
-        attempt = _attempt(ready, min(patience.attempt, ends_at - time.monotonic()))
-        ending = attempt.ending
-        if not attempt.may_be_repeated:
-            break
-    return ending
-
-
-def _turn_comes(connection: Connection, ends_at: float, patience: Patience) -> bool:
+def _turn_comes(reply: Reply, ends_at: float, patience: Patience) -> bool:
     """Wait out a pause that the provider asked for; return False when it is too long, or when time is up."""
-    until = Connection.objects.filter(pk=connection.pk).values_list("throttled_until", flat=True).first()
+    until = Connection.objects.filter(replies=reply).values_list("throttled_until", flat=True).first()
     wait = max(0.0, (until - timezone.now()).total_seconds()) if until else 0.0
     if wait > patience.longest_wait or time.monotonic() + wait + patience.least > ends_at:
         return False
-    # Nobody keeps a database connection while waiting for somebody else.
-    release_connection()
-    time.sleep(wait)
+    if wait:
+        release_connection()
+        time.sleep(wait)
     return True
 
 
-def _attempt(ready: Dial, seconds: float) -> Attempt:
+@sensitive_variables()
+def _call(ready: Dial, seconds: float) -> Attempt:
     call = ready.call
     try:
         answer = perform(Call(call.method, call.url, call.headers, call.body), deadline_seconds=seconds)

@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 
 from connections.models import Connection
 from replies.content import posted_text
-from replies.models import Reply, ReplyState
+from replies.models import Reply, ReplyQuerySet, ReplyState
 from switchboard.accounts.reach import Principal
 from switchboard.reply_address import Provider, ReplyAddress, read_reply_address
 
@@ -44,10 +44,14 @@ def is_own_echo(
         return True
     if account is None:
         return False
-    recent = Reply.objects.within_reach(owner).filter(
-        provider=provider, account=account, created_at__gt=now - REMEMBERED
-    )
+    recent = _since(now - REMEMBERED).within_reach(owner).filter(provider=provider, account=account)
     return _is_known(recent, object_id) or _is_repeated(recent, provider, author, text, address)
+
+
+def _since(moment: datetime) -> ReplyQuerySet:
+    """Return the replies that ended after the moment, and those under way that were admitted after it."""
+    under_way = Q(finished_at__isnull=True, created_at__gt=moment)
+    return Reply.objects.filter(Q(finished_at__gt=moment) | under_way)
 
 
 def _is_our_bot(owner: Principal, bot_id: str) -> bool:

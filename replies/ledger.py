@@ -12,7 +12,7 @@ from django.utils import timezone
 from connections.models import Connection
 from replies.models import Reply, ReplyState
 from replies.providers.call import ErrorClass, Identity
-from switchboard.errors import NotFound
+from switchboard.errors import NoConnection, NotFound
 from switchboard.todos.models import Todo
 
 log = structlog.get_logger(__name__)
@@ -56,7 +56,13 @@ def lock_todo(todo_id: UUID) -> Todo:
 
 
 def insert_reply(reply: Reply) -> None:
-    """Insert the row, in the transaction that has locked its todo."""
+    """Insert the row, in the transaction that has locked its todo.
+
+    Raises NoConnection when its connection has been deleted; a deletion from now on waits for the transaction.
+    """
+    used = reply.connection
+    if used is None or not Connection.objects.select_for_update(no_key=True).filter(pk=used.pk):
+        raise NoConnection
     reply.save(force_insert=True)
     _tell_todo(reply.todo_id)
 
@@ -68,12 +74,18 @@ def take_reply(reply_id: UUID, *, now: datetime) -> Reply | None:
 
 
 def end_taken(reply: Reply, ending: Ending, *, now: datetime) -> bool:
-    """Record the ending of the row that the caller has taken, also after a sweep, and what the connection learnt."""
+    """Record the ending of the row that the caller has taken, also after a sweep, and what the connection learnt.
+
+    `reply.connection` is the connection as it was dialled with: whose the former secret was says nothing about one that
+    has replaced it meanwhile.
+    """
     ended = _end(Reply.objects.filter(pk=reply.pk, taken_at=reply.taken_at), reply.todo_id, ending, now)
-    if reply.connection_id is not None:
+    used = reply.connection
+    if used is not None:
         identity = {"login": ending.identity.login, "bot_id": ending.identity.bot_id}
         known = {column: value for column, value in identity.items() if value}
-        Connection.objects.filter(pk=reply.connection_id).update(last_used_at=now, **known)
+        same = Connection.objects.filter(pk=used.pk, secret_sealed=used.secret_sealed)
+        same.update(last_used_at=now, **known)
     return ended
 
 

@@ -35,15 +35,22 @@ class ReplyResult:
 
 
 def submit_reply(
-    *, endpoint: Endpoint, todo_id: str, text: str, idempotency_key: str | None = None, now: datetime | None = None
+    *,
+    endpoint: Endpoint,
+    todo_id: str,
+    text: str,
+    idempotency_key: str | None = None,
+    lease_token: str | None = None,
+    now: datetime | None = None,
 ) -> ReplyResult:
     """Post `text` where the endpoint's todo came from, once for each key, and return the row after at most 25 s.
 
     A key that already has a row dials nothing and returns that row, also when the todo could not be answered any more
-    (REQ-8). Without a key, the same text to the same todo is the same reply. Raises, in this order: NotFound,
-    NoReplyAddress, NotClaimed or ReplyWindowClosed, InvalidArgument for the key, NoConnection or TargetNotAllowed,
-    RateLimited (Unavailable while the limits cannot be asked), InvalidArgument or SecretDetected for the text. A
-    refused call leaves no row.
+    (REQ-8). Without a key, the same text to the same todo is the same reply. Who holds the todo under a claim with a
+    fence presents its `lease_token`. Raises, in this order: NotFound, NoReplyAddress, NotClaimed or ReplyWindowClosed,
+    InvalidArgument for the key, NoConnection or TargetNotAllowed, RateLimited (Unavailable while the limits cannot be
+    asked), InvalidArgument or SecretDetected for the text, and NoConnection when it was deleted meanwhile. A refused
+    call leaves no row.
     """
     moment = now or timezone.now()
     found = find_agents_todo(endpoint=endpoint, todo_id=todo_id)
@@ -53,6 +60,8 @@ def submit_reply(
         todo = lock_todo(found.pk)
         address_of(todo)
         earlier = _earlier(todo, idempotency_key, text)
+        if earlier is None:
+            check_may_reply(todo=todo, endpoint=endpoint, lease_token=lease_token, now=moment)
         reply = earlier or _admit(todo, endpoint, idempotency_key=idempotency_key, text=text, now=moment)
     if earlier is not None:
         return _duplicate(earlier, text)
@@ -71,7 +80,6 @@ def _earlier(todo: Todo, idempotency_key: str | None, text: str) -> Reply | None
 
 def _admit(todo: Todo, endpoint: Endpoint, *, idempotency_key: str | None, text: str, now: datetime) -> Reply:
     """Insert the row of a call that nothing speaks against; the connection is of the todo's own owner scope."""
-    check_may_reply(todo=todo, endpoint=endpoint, now=now)
     key = read_key(idempotency_key, todo_id=str(todo.pk), text=text)
     address = address_of(todo)
     connection = resolve_connection(

@@ -1,5 +1,6 @@
 """The door to the network: what arrives, what comes back, and whether a failed call may have been sent."""
 
+import errno
 import logging
 import socket
 import threading
@@ -512,3 +513,41 @@ def free_port() -> int:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         return int(unused.getsockname()[1])
+
+
+def test_an_address_of_a_family_that_this_host_lacks_is_passed_over(
+    provider: StandIn, resolves: Callable[..., list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = socket.socket
+
+    def without_ipv6(family: int = -1, *given: Any, **named: Any) -> socket.socket:
+        if family == socket.AF_INET6:
+            raise OSError(errno.EAFNOSUPPORT, "Address family not supported by protocol")
+        return real(family, *given, **named)
+
+    resolves(["::1", "127.0.0.1"])
+    monkeypatch.setattr("switchboard.outbound.transport.socket.socket", without_ipv6)
+    assert post(provider.url_for("localhost"), provider).status == 404
+
+
+def test_without_a_free_socket_nothing_was_sent(provider: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_socket(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr("switchboard.outbound.transport.socket.socket", no_socket)
+    with pytest.raises(NotSent) as caught:
+        post(provider.url, provider)
+    assert caught.value.reason == "connect_failed"
+    assert provider.connections == 0
+
+
+def test_without_a_free_thread_no_name_is_resolved(provider: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_thread(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    for _ in range(40):
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", no_thread)
+            with pytest.raises(NotSent) as caught:
+                post(provider.url_for("localhost"), provider, deadline_seconds=SHORT)
+        assert caught.value.reason == "dns_failed"

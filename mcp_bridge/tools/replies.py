@@ -4,6 +4,7 @@ from typing import Any
 
 from mcp_bridge.schema import identifier, result, text
 from mcp_bridge.tool import Arguments, Effect, Tool
+from mcp_bridge.tools.drain import TOKEN
 from replies.content import MAX_TEXT_BYTES
 from replies.models import MAX_KEY_BYTES
 from replies.shapes import reply_result_shape
@@ -22,6 +23,7 @@ def reply(endpoint: Endpoint, arguments: Arguments) -> dict[str, Any]:
         todo_id=arguments["todo_id"],
         text=arguments["text"],
         idempotency_key=arguments.get("idempotency_key"),
+        lease_token=arguments.get("lease_token"),
     )
     return reply_result_shape(submitted)
 
@@ -57,6 +59,7 @@ TOOLS = (
                 minLength=1,
                 maxLength=MAX_KEY_BYTES,
             ),
+            "lease_token": TOKEN,
         },
         required=("todo_id", "text"),
         judged_later=frozenset({"text", "idempotency_key"}),

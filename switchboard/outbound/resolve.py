@@ -32,13 +32,22 @@ def _look_up(target: Target, deadline: Deadline) -> tuple[IPAddress, ...]:
     try:
         if not LOOKUPS.acquire(timeout=deadline.left()):
             raise NotSent("dns_timeout")
-        threading.Thread(target=_ask_the_system, args=(target, answers), name="dns", daemon=True).start()
+        _start_asking(target, answers)
         found = answers.get(timeout=deadline.left())
     except (TimeoutError, queue.Empty):
         raise NotSent("dns_timeout") from None
     if not found:
         raise NotSent("dns_failed")
     return found
+
+
+def _start_asking(target: Target, answers: queue.SimpleQueue[tuple[IPAddress, ...]]) -> None:
+    """Look up in a thread of its own; where the system has no more of them, the name is not resolved."""
+    try:
+        threading.Thread(target=_ask_the_system, args=(target, answers), name="dns", daemon=True).start()
+    except RuntimeError:
+        LOOKUPS.release()
+        raise NotSent("dns_failed") from None
 
 
 def _ask_the_system(target: Target, answers: queue.SimpleQueue[tuple[IPAddress, ...]]) -> None:

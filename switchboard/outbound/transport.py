@@ -8,10 +8,12 @@ import socket
 import ssl
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from django.conf import settings
+from django.views.decorators.debug import sensitive_variables
 
 from switchboard.outbound.addresses import IPAddress, read_private_hosts
 from switchboard.outbound.deadline import Deadline
@@ -45,6 +47,14 @@ OWN_HEADERS = {
 }
 
 
+@dataclass(frozen=True, repr=False)
+class _Request:
+    """The bytes of a request: a credential among them shows in no `repr`, so in no report of a failure."""
+
+    wire: bytes
+
+
+@sensitive_variables()
 def perform(
     call: Call,
     *,
@@ -64,14 +74,15 @@ def perform(
     target = read_target(call.url)
     if target.scheme != "https" and not settings.SWITCHBOARD_ALLOW_HTTP:
         raise Refused("plain_http")
-    request = _request_bytes(call, target)
+    request = _written_out(call, target)
     deadline = Deadline.after(deadline_seconds)
     addresses = checked_addresses(target, read_private_hosts(settings.SWITCHBOARD_PRIVATE_HOSTS), deadline)
     with closing(_connect(addresses, target, deadline, trust)) as connected:
         return _exchange(_Channel(connected, deadline, max_body_bytes + OVERHEAD_BYTES), request, call, max_body_bytes)
 
 
-def _request_bytes(call: Call, target: Target) -> bytes:
+@sensitive_variables()
+def _written_out(call: Call, target: Target) -> _Request:
     headers = {
         "Host": target.authority,
         "User-Agent": "Switchboard",
@@ -82,9 +93,10 @@ def _request_bytes(call: Call, target: Target) -> bytes:
     if call.body or call.method not in {"GET", "HEAD"}:
         headers["Content-Length"] = str(len(call.body))
     lines = [f"{call.method} {target.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
-    return "\r\n".join([*lines, "", ""]).encode("ascii") + call.body
+    return _Request("\r\n".join([*lines, "", ""]).encode("ascii") + call.body)
 
 
+@sensitive_variables()
 def _checked_headers(call: Call) -> dict[str, str]:
     """Return the call's headers; the refusal names none of them, since a bad one may be a credential with a newline."""
     well_formed = METHOD.fullmatch(call.method) and all(
@@ -103,8 +115,8 @@ def _connect(
     connected = _dial(addresses[:ADDRESSES_TRIED], target.port, deadline)
     if target.scheme == "http":
         return connected
-    context = trust or _system_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
     try:
+        context = trust or _system_trust(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
         connected.settimeout(deadline.left())
         # The handshake as a whole ends with this timeout; the socket is closed when it fails.
         return context.wrap_socket(connected, server_hostname=target.host)
@@ -128,19 +140,29 @@ def _dial(addresses: Sequence[IPAddress], port: int, deadline: Deadline) -> sock
     """Connect to the first address that answers; each gets its share of the time left."""
     reason = "connect_failed"
     for position, address in enumerate(addresses):
-        dialled = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
         try:
-            dialled.settimeout(deadline.left() / (len(addresses) - position))
-            dialled.connect((str(address), port))
-        except OSError as error:
-            dialled.close()
-            reason = "connect_timeout" if isinstance(error, TimeoutError) else "connect_failed"
-        else:
-            return dialled
+            return _connected(address, port, deadline.left() / (len(addresses) - position))
+        except TimeoutError:
+            reason = "connect_timeout"
+        except OSError:
+            reason = "connect_failed"
     raise NotSent(reason)
 
 
-def _exchange(channel: "_Channel", request: bytes, call: Call, max_body_bytes: int) -> Answer:
+def _connected(address: IPAddress, port: int, seconds: float) -> socket.socket:
+    """Return a connected socket; raise OSError, also where there are no more sockets or none of the family."""
+    dialled = socket.socket(socket.AF_INET if address.version == 4 else socket.AF_INET6, socket.SOCK_STREAM)
+    try:
+        dialled.settimeout(seconds)
+        dialled.connect((str(address), port))
+    except OSError:
+        dialled.close()
+        raise
+    return dialled
+
+
+@sensitive_variables()
+def _exchange(channel: "_Channel", request: _Request, call: Call, max_body_bytes: int) -> Answer:
     """Write and read. From here on the request may have left; the causes are dropped: they may quote the answer."""
     try:
         channel.write_all(request)
@@ -177,8 +199,9 @@ class _Channel(io.RawIOBase):
         self._bytes_left = max_bytes
         self.ended = False
 
-    def write_all(self, request: bytes) -> None:
-        rest = memoryview(request)
+    @sensitive_variables()
+    def write_all(self, request: _Request) -> None:
+        rest = memoryview(request.wire)
         while rest:
             self._connected.settimeout(self._deadline.left())
             rest = rest[self._connected.send(rest) :]

@@ -1,6 +1,9 @@
 """A secret is in no log line, report, row or answer, whatever fails while it is in hand (trap 40)."""
 
+import errno
 import logging
+import socket
+import ssl
 import sys
 from typing import Any
 
@@ -10,13 +13,19 @@ from django.core.management import call_command
 from django.http import HttpRequest
 from django.test import Client, RequestFactory
 from django.views.debug import ExceptionReporter
+from pytest_django import Settings
 
 from connections.models import Connection
+from connections.probe import test_connection as probe
+from replies import dial
 from switchboard.accounts.models import Human
+from switchboard.accounts.reach import Principal
 from switchboard.api import errors as api_errors
+from switchboard.sealing import seal
 from tests.api.caller import Caller
 from tests.factories import make_connection, make_endpoint, make_human
 from tests.mcp_bridge.agents import Agent
+from tests.replies.stage import open_conversation
 from tests.stand_in import Fault, Respond, StandIn
 
 pytestmark = pytest.mark.django_db
@@ -105,6 +114,99 @@ def test_an_unexpected_failure_shows_no_secret(
     assert "InnerFailure" in reports[0]
     for text in (answer, caplog.text, printed.out, printed.err, *reports):
         assert SECRET not in text
+
+
+def every_report(error: BaseException) -> list[str]:
+    """What error mails and debug pages would say of the failure, in all their forms."""
+    request = RequestFactory().get("/")
+    reporters = [
+        ExceptionReporter(request, type(error), error, error.__traceback__, is_email=by_mail)
+        for by_mail in (True, False)
+    ]
+    texts: list[str] = [text for it in reporters for text in (it.get_traceback_html(), it.get_traceback_text())]
+    assert all("InnerFailure" in text and "transport.py" in text for text in texts)
+    return texts
+
+
+@pytest.fixture(params=["socket", "connect", "send", "recv_into"])
+def exploding(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Let one step of every call to the network fail as nobody expects."""
+
+    def fail(*given: Any, **named: Any) -> None:
+        del given, named
+        raise InnerFailure("the network is on fire")
+
+    if request.param == "socket":
+        monkeypatch.setattr("switchboard.outbound.transport.socket.socket", fail)
+    else:
+        monkeypatch.setattr(ssl.SSLSocket if request.param != "connect" else socket.socket, request.param, fail)
+    return str(request.param)
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_test_that_breaks_unexpectedly_shows_no_secret(
+    owner: Caller, provider: StandIn, settings: Settings, exploding: str, debug: bool
+) -> None:
+    settings.DEBUG = debug
+    connection = make_connection(owner.human, secret=SECRET)
+    with pytest.raises(InnerFailure) as caught:
+        probe(principal=Principal.of_human(owner.human), connection_id=str(connection.pk))
+
+    assert not [text for text in every_report(caught.value) if SECRET in text]
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_dial_that_breaks_unexpectedly_shows_no_secret(
+    provider: StandIn, settings: Settings, monkeypatch: pytest.MonkeyPatch, exploding: str, debug: bool
+) -> None:
+    settings.DEBUG = debug
+    settings.REDIS_URL = None
+    settings.SWITCHBOARD_PRIVATE_HOSTS = ("127.0.0.0/8", "::1/128")
+    conversation = open_conversation(provider, connection={"secret": SECRET})
+    reports: list[str] = []
+    made = dial._dial
+
+    def reported(*given: Any) -> Any:
+        try:
+            return made(*given)
+        except InnerFailure as error:
+            reports.extend(every_report(error))
+            raise
+
+    monkeypatch.setattr(dial, "_dial", reported)
+    result = conversation.reply()
+
+    assert (result["state"], result["code"]) == ("unknown", "internal_error")
+    assert len(reports) == 4
+    assert not [text for text in reports if SECRET in text]
+
+
+@pytest.mark.parametrize("debug", [True, False])
+def test_a_test_without_a_free_socket_is_an_ordinary_result(
+    owner: Caller, provider: StandIn, settings: Settings, monkeypatch: pytest.MonkeyPatch, debug: bool
+) -> None:
+    def no_socket(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    settings.DEBUG = debug
+    monkeypatch.setattr("switchboard.outbound.transport.socket.socket", no_socket)
+    connection = make_connection(owner.human, secret=SECRET)
+    tested = probe(principal=Principal.of_human(owner.human), connection_id=str(connection.pk))
+
+    assert tested.failed is not None
+    assert (tested.failed.error_class, tested.failed.code) == ("network", "connect_failed")
+
+
+def test_a_stored_secret_that_no_header_holds_is_an_ordinary_result(owner: Caller, provider: StandIn) -> None:
+    connection = make_connection(owner.human, secret=SECRET)
+    bad = seal(f"{SECRET}\n", identity=connection.seal_identity("secret_sealed"))
+    Connection.objects.update(secret_sealed=bad)
+    answer = owner.call("POST", f"/connections/{connection.pk}/test")
+
+    assert answer.status_code == 200
+    assert "unusable_secret" in answer.content.decode()
+    assert SECRET not in answer.content.decode()
+    assert provider.connections == 0
 
 
 @pytest.mark.parametrize("place", ["saving", "sealing"])

@@ -2,16 +2,22 @@
 
 import json
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from connections.manage import delete_connection, rotate_connection
+from connections.models import Connection
 from connections.throttling import note_throttled
 from replies import dial, dispatch
 from replies.dial import PATIENCE, Patience
+from switchboard.accounts.reach import Principal
 from switchboard.errors import RateLimited
+from switchboard.outbound import perform
+from switchboard.sealing import Secret
 from tests.factories import make_human
 from tests.replies.conftest import OpenConversation
 from tests.replies.stage import PLACES, SECRET, Conversation, answering, open_conversation
@@ -246,6 +252,69 @@ def test_a_reply_waits_for_the_pause_that_a_provider_asked_for(conversation: Con
 
     assert conversation.reply()["state"] == "sent"
     assert time.monotonic() - started >= 0.9
+
+
+def between_attempts(conversation: Conversation, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> Any:
+    """Reply; the provider is busy at first, and `act` happens before the second attempt."""
+    conversation.server.next(answering({}, status=429, retry_after="0"))
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if waits.count(dial.PATIENCE.pause) == 1 and seconds == dial.PATIENCE.pause:
+            act()
+
+    monkeypatch.setattr("replies.dial.time.sleep", wait)
+    return conversation.reply()
+
+
+def test_a_connection_that_is_deleted_between_two_attempts_is_used_no_more(
+    conversation: Conversation, quick: Patience, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = between_attempts(conversation, monkeypatch, lambda: delete(conversation))
+
+    assert outcome(result) == ("failed", "auth", "connection_deleted")
+    assert len(conversation.server.requests) == 1
+
+
+def test_a_secret_that_is_rotated_between_two_attempts_is_used_at_once(
+    conversation: Conversation, quick: Patience, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = between_attempts(conversation, monkeypatch, lambda: rotate(conversation))
+
+    assert result["state"] == "sent"
+    used = [seen.headers["authorization"] for seen in conversation.server.requests]
+    assert used == [f"token {SECRET}", "token brand-new-secret"]
+    assert Connection.objects.get().login == "switchboard-bot"
+
+
+def test_what_an_answer_says_of_a_secret_that_was_rotated_meanwhile_is_not_kept(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rotating(*given: Any, **named: Any) -> Any:
+        rotate(conversation)
+        return perform(*given, **named)
+
+    monkeypatch.setattr("replies.dial.perform", rotating)
+
+    assert conversation.reply()["state"] == "sent"
+    stored = Connection.objects.get()
+    assert (stored.login, stored.bot_id, stored.last_used_at) == ("", "", None)
+
+
+def delete(conversation: Conversation) -> None:
+    principal = Principal.of_human(conversation.human)
+    delete_connection(principal=principal, acting=conversation.human, connection_id=str(conversation.connection.pk))
+
+
+def rotate(conversation: Conversation) -> None:
+    principal = Principal.of_human(conversation.human)
+    rotate_connection(
+        principal=principal,
+        acting=conversation.human,
+        connection_id=str(conversation.connection.pk),
+        secret=Secret("brand-new-secret"),
+    )
 
 
 @pytest.mark.parametrize(("header", "seconds"), [({"retry_after": "20"}, 20), ({}, 30), ({"retry_after": "soon"}, 30)])

@@ -2,12 +2,15 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,7 +37,8 @@ endpoint = Endpoint.objects.get(slug=slug)
 host = f"localhost:{port}"
 make_connection(endpoint.owner_human, kind="gitea", account_key=f"https://{host}", secret=secret)
 address = ForgeComment(Provider.GITEA, host, "acme/widgets", 7)
-todo = make_todo(endpoint, state="claimed", attempt=1, claimed_at=timezone.now(),
+event = make_event(endpoint, delivery_id=slug)
+todo = make_todo(endpoint, event=event, state="claimed", attempt=1, claimed_at=timezone.now(),
     lease_expires_at=timezone.now() + timedelta(hours=1), reply_to=address.as_json())
 answer = str(todo.pk)
 """
@@ -73,10 +77,17 @@ class Line:
             [block] = json.load(answer)["result"]["content"]
         return dict(json.loads(block["text"]))
 
+    def of_another_owner(self, human: str, provider: StandIn) -> "Line":
+        """Return the same line as somebody else's agent sees it, with a provider of their own."""
+        vended = self.server.vend(human=human, name=human, verbs=["reply"])
+        todo_id = self.server.django(FURNISH, slug=vended["slug"], port=provider.port, secret=SECRET)
+        return Line(self.server, provider, self.broker_url, vended, todo_id)
+
     @contextmanager
     def dialler(self, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
         """Run the Procfile's dialler until the body ends."""
-        command = ["-m", "celery", "-A", "switchboard.celery", "worker", "-Q", "dial", "--concurrency", "1"]
+        [words] = re.findall(r"^dialer: (celery .*) --loglevel", (PROJECT / "Procfile").read_text(), re.MULTILINE)
+        command = ["-m", *shlex.split(words)]
         with log.open("ab") as written:
             process = subprocess.Popen(
                 [sys.executable, *command, "--loglevel", "debug"],
@@ -132,6 +143,25 @@ def test_the_dialler_posts_and_the_broker_never_sees_what(line: Line, tmp_path: 
         assert planted not in seen_by_broker
         assert planted not in log.read_text() + line.server.log()
     assert "reply.sent" in log.read_text()
+
+
+def test_providers_that_hang_for_one_owner_do_not_delay_another(line: Line, tmp_path: Path) -> None:
+    with stand_in() as hanging, line.dialler(tmp_path / "log"):
+        hanging.on(None, Fault.HANG)
+        busy = line.of_another_owner("b", hanging)
+        wait_for_the_dialler(line)
+        with ThreadPoolExecutor(4) as callers:
+            calls = [callers.submit(busy.reply, f"hangs {number}") for number in range(4)]
+            wait_until(lambda: len(hanging.requests) == 4)
+            started = time.monotonic()
+            said = line.reply("not delayed")
+            seconds = time.monotonic() - started
+            assert not [call for call in calls if call.done()]
+        endings = [call.result() for call in calls]
+
+    assert said["state"] == "sent"
+    assert seconds < 3
+    assert [(ending["state"], ending["code"]) for ending in endings] == [("unknown", "answer_timeout")] * 4
 
 
 def test_without_a_dialler_the_reply_fails_and_is_never_posted_late(line: Line, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from django.utils import timezone
 from connections.models import Connection
 from replies import submit
 from replies.echo import is_own_echo
+from replies.models import Reply
 from tests.factories import make_human
 from tests.replies.conftest import OpenConversation
 from tests.replies.stage import TEXT, Conversation, answering
@@ -63,6 +64,16 @@ def test_an_echo_is_known_for_a_day(conversation: Conversation) -> None:
     assert is_echo(conversation, object_id="99001", now=day - timedelta(minutes=1))
     assert not is_echo(conversation, object_id="99001", now=day + timedelta(minutes=1))
     assert not is_echo(conversation, author="switchboard-bot", text=TEXT, now=day + timedelta(minutes=1))
+
+
+def test_the_day_of_an_echo_begins_when_the_reply_was_sent(conversation: Conversation) -> None:
+    conversation.reply()
+    sent_at = timezone.now()
+    Reply.objects.update(created_at=sent_at - timedelta(minutes=5), finished_at=sent_at)
+    late = sent_at + timedelta(hours=24) - timedelta(minutes=1)
+
+    assert is_echo(conversation, object_id="99001", now=late)
+    assert is_echo(conversation, author="switchboard-bot", text=TEXT, now=late)
 
 
 def test_a_slack_event_of_our_own_bot_is_an_echo(converse: OpenConversation) -> None:

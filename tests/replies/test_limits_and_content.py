@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from replies import submit
 from replies.models import Reply
 from replies.scan import scan
 from switchboard.accounts.reach import Principal
 from switchboard.errors import InvalidArgument, NotFound, RateLimited, SecretDetected
 from switchboard.sealing import mint_token
 from switchboard.todos.reply_cap import set_reply_cap
-from tests.factories import make_human
+from tests.factories import make_endpoint, make_human
 from tests.mcp_bridge.agents import Agent
 from tests.replies.conftest import OpenConversation
 from tests.replies.stage import Conversation, make_claimed_todo
@@ -70,6 +71,30 @@ def test_the_limit_of_one_endpoint_is_not_anothers(converse: OpenConversation) -
             break
 
     assert other.reply()["state"] == "sent"
+
+
+def test_an_owner_may_have_eight_replies_under_way(converse: OpenConversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = converse()
+    second = make_claimed_todo(make_endpoint(first.human, verbs="all").endpoint, first.place)
+    with monkeypatch.context() as patched:
+        patched.setattr(submit, "dispatch", lambda reply_id: None)
+        for number in range(8):
+            first.submit(f"reply {number}")
+
+    options: dict[str, Any] = {"endpoint": second.endpoint, "todo_id": str(second.pk), "text": "one too many"}
+    with pytest.raises(RateLimited) as refusal:
+        submit.submit_reply(**options)
+    assert refusal.value.extra["retry_after"] == 5
+    assert not Reply.objects.filter(todo=second).exists()
+    assert converse(human=make_human("b")).reply()["state"] == "sent"
+    assert submit.submit_reply(**options, now=timezone.now() + timedelta(seconds=61)).reply.state == "sent"
+
+
+def test_replies_that_have_ended_are_not_under_way(conversation: Conversation) -> None:
+    for number in range(9):
+        conversation.submit(f"reply {number}")
+
+    assert conversation.rows == 9
 
 
 def test_a_refused_call_spends_no_key(conversation: Conversation) -> None:

@@ -7,6 +7,7 @@ import pytest
 from django.utils import timezone
 
 from connections.models import Connection
+from replies import submit
 from replies.models import Reply
 from switchboard.accounts.models import Human
 from switchboard.errors import (
@@ -250,7 +251,7 @@ def test_the_tool_says_that_the_text_is_public(db: None) -> None:
 
     assert "posted publicly" in tool["description"]
     assert tool["annotations"]["openWorldHint"] is True
-    assert list(tool["inputSchema"]["properties"]) == ["todo_id", "text", "idempotency_key"]
+    assert list(tool["inputSchema"]["properties"]) == ["todo_id", "text", "idempotency_key", "lease_token"]
 
 
 def test_the_instructions_tell_of_reply(db: None) -> None:
@@ -282,3 +283,40 @@ def test_the_address_is_shown_whether_or_not_a_connection_exists(db: None, human
 @pytest.fixture
 def human(db: None) -> Human:
     return make_human()
+
+
+def test_a_session_that_lost_its_claim_cannot_reply(conversation: Conversation) -> None:
+    """Trap 27."""
+    todo_id, begun = str(conversation.todo.pk), timezone.now()
+    fenced: dict[str, Any] = {"endpoint": conversation.endpoint, "todo_id": todo_id, "require_fence": True}
+    lifecycle.release(endpoint=conversation.endpoint, todo_id=todo_id)
+    stale = lifecycle.claim(**fenced, lease_ttl_seconds=60, now=begun)
+    present = lifecycle.claim(**fenced, now=begun + timedelta(seconds=61))
+    later = begun + timedelta(seconds=62)
+
+    for token in (stale.lease_token, None, "", "lt_é", "\ud800", f"{present.lease_token}x"):
+        refused(conversation, NotClaimed, lease_token=token, now=later)
+    assert conversation.reply(lease_token=present.lease_token, now=later)["state"] == "sent"
+
+
+def test_a_token_for_a_claim_without_one_is_a_stale_one(conversation: Conversation) -> None:
+    refused(conversation, NotClaimed, lease_token="lt_of-an-earlier-claim")
+
+
+def test_an_agent_presents_its_token_over_mcp_also_after_it_has_finished(conversation: Conversation) -> None:
+    agent, todo_id = Agent(conversation.vended), str(conversation.todo.pk)
+    agent.get("release", id=todo_id)
+    token = agent.get("claim", id=todo_id, require_fence=True)["lease_token"]
+
+    assert agent.call("reply", todo_id=todo_id, text="one").code == "not_claimed"
+    assert agent.get("reply", todo_id=todo_id, text="one", lease_token=token)["state"] == "sent"
+    agent.get("complete", id=todo_id, lease_token=token)
+    assert agent.get("reply", todo_id=todo_id, text="two", lease_token=token)["state"] == "sent"
+
+
+def test_a_connection_that_is_deleted_while_a_reply_is_judged_is_none(
+    conversation: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submit, "check_secrets", lambda _: Connection.objects.all().delete())
+
+    refused(conversation, NoConnection)
