@@ -14,10 +14,15 @@ from tests.stand_in import StandIn, stand_in, write_authority
 OpenConversation = Callable[..., Conversation]
 
 
+@pytest.fixture
+def broker_url() -> str | None:
+    """No broker: a dialler elsewhere would not see what a test has not committed."""
+    return None
+
+
 @pytest.fixture(autouse=True)
-def _dialled_in_process(settings: Any) -> None:
-    """A dialler elsewhere would not see what a test has not committed; `test_dialler.py` starts a real one."""
-    settings.REDIS_URL = None
+def _broker(settings: Any, broker_url: str | None) -> None:
+    settings.REDIS_URL = broker_url
 
 
 @pytest.fixture
