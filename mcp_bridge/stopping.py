@@ -17,20 +17,19 @@ _asked_to_stop = threading.Event()
 
 
 @contextmanager
-def stop_event() -> Iterator[asyncio.Event]:
-    """Yield an event of the running loop that is set when the process gets SIGTERM, or has got it before.
+def when_stopped(act: Callable[[], object]) -> Iterator[None]:
+    """Within the block, call `act` in the running loop when the process gets SIGTERM, or has got it before.
 
-    Signals belong to the main thread: in the loop of another one the event is never set.
+    Signals belong to the main thread: in the loop of another one `act` is never called.
     """
     if threading.current_thread() is threading.main_thread():
         _listen_for_signal()
-    event = asyncio.Event()
     if _asked_to_stop.is_set():
-        event.set()
-    ring = partial(asyncio.get_running_loop().call_soon_threadsafe, event.set)
+        act()
+    ring = partial(asyncio.get_running_loop().call_soon_threadsafe, act)
     _waiting.add(ring)
     try:
-        yield event
+        yield
     finally:
         _waiting.discard(ring)
 

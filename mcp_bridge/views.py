@@ -26,11 +26,15 @@ from mcp_bridge.message import Message, read_message
 from mcp_bridge.stream import doorbell_stream
 from switchboard.accounts.credentials import read_bearer
 from switchboard.accounts.models import Endpoint
+from switchboard.errors import RateLimited
+from switchboard.ratelimit import take
 
 log = structlog.get_logger(__name__)
 HANDSHAKE_REVISIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 # It has no GET stream, so no doorbells; a client that is refused falls back to a handshake revision.
 MODERN_REVISION = "2026-07-28"
+CALLS_PER_MINUTE = 600
+STREAMS_PER_MINUTE = 30
 
 
 class Reply(Protocol):
@@ -80,12 +84,13 @@ async def _respond(request: HttpRequest, slug: str) -> HttpResponseBase:
     _check_origin(request.headers.get("Origin"))
     endpoint = await _authenticate(request, slug)
     if request.method == "GET" and not isinstance(request, WSGIRequest):
-        return _open_stream(request)
+        return await _open_stream(request, endpoint)
     if request.method != "POST":
         # Only an asynchronous server can hold a stream open.
         allowed = "POST" if isinstance(request, WSGIRequest) else "GET, POST"
         body = _refusal_body("method_not_allowed", f"Use {allowed.replace(', ', ' or ')} here.")
         raise HttpRefusal(405, body, headers={"Allow": allowed})
+    await _take(f"mcp-call:{endpoint.pk}", CALLS_PER_MINUTE)
     message = read_message(request)
     _check_revision(request, message.request_id)
     return await _pass_on(request, message, endpoint)
@@ -143,13 +148,25 @@ def _check_revision(request: HttpRequest, request_id: str | int | None = None) -
         )
 
 
-def _open_stream(request: HttpRequest) -> StreamingHttpResponse:
+async def _open_stream(request: HttpRequest, endpoint: Endpoint) -> StreamingHttpResponse:
     if not request.accepts("text/event-stream"):
         raise HttpRefusal(406, _refusal_body("not_acceptable", "The stream is text/event-stream; accept that."))
     _check_revision(request)
+    await _take(f"mcp-stream:{endpoint.pk}", STREAMS_PER_MINUTE)
     credential = read_bearer(request.headers.get("Authorization")) or ""
     headers = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
-    return StreamingHttpResponse(doorbell_stream(credential), content_type="text/event-stream", headers=headers)
+    stream = doorbell_stream(endpoint, credential)
+    return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
+
+
+async def _take(bucket: str, per_minute: int) -> None:
+    """Raise HttpRefusal (429) when the endpoint has used up its requests of that kind."""
+    try:
+        await sync_to_async(take)(bucket, rate_per_minute=per_minute, burst=per_minute, strict=False)
+    except RateLimited as refusal:
+        seconds = refusal.extra["retry_after"]
+        body = _refusal_body(refusal.code, f"Too many requests of this endpoint: try again in {seconds} s.")
+        raise HttpRefusal(429, {**body, **refusal.extra}, headers={"Retry-After": str(seconds)}) from None
 
 
 async def _pass_on(request: HttpRequest, message: Message, endpoint: Endpoint) -> HttpResponse:

@@ -23,6 +23,7 @@ from switchboard.errors import NotFound, Unavailable
 from switchboard.ids import new_id
 from switchboard.source_types import Source
 from switchboard.text import one_line, storable
+from switchboard.todos.doorbell import ring
 from switchboard.todos.models import Todo
 
 SELF_REPLY = "self_reply"
@@ -102,6 +103,7 @@ def _write(arrival: Arrival, decision: Decision) -> Receipt:
     event = _event(arrival, event_id, disposition, trace)
     todos = _todos(arrival, event, decision) if disposition == Disposition.ROUTED else []
     insert([event, *todos])
+    ring(todos)
     count_outcome(arrival.webhook, trace, now=arrival.received_at)
     return _receipt(event, todos, created=True)
 

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 import structlog
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 from django.utils.text import slugify
@@ -14,6 +16,7 @@ from django.utils.text import slugify
 from switchboard.accounts.models import DEFAULT_LEASE_SECONDS, MAX_LEASE_SECONDS, Endpoint, Human
 from switchboard.accounts.reach import Principal
 from switchboard.accounts.verbs import AllVerbs, BasicVerbs
+from switchboard.broadcast import publish
 from switchboard.errors import InvalidArgument, NotFound
 from switchboard.ids import parse_id
 from switchboard.queues import read_queues
@@ -86,10 +89,14 @@ def find_endpoint(*, principal: Principal, ref: str) -> Endpoint:
 
 
 def revoke_endpoint(*, principal: Principal, ref: str) -> Endpoint:
-    """Revoke the endpoint for good: its credential, webhooks and routes stop at once. Revoking twice is fine."""
+    """Revoke the endpoint for good: its credential, webhooks, routes and streams stop at once.
+
+    Revoking twice is fine.
+    """
     endpoint = find_endpoint(principal=principal, ref=ref)
     now = timezone.now()
     if Endpoint.objects.filter(pk=endpoint.pk, revoked_at=None).update(revoked_at=now):
+        transaction.on_commit(partial(publish, {"revoked": str(endpoint.pk)}), robust=True)
         log.info("endpoint.revoked", endpoint=endpoint.slug, endpoint_id=str(endpoint.pk))
     endpoint.refresh_from_db()
     return endpoint

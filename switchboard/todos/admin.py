@@ -64,6 +64,8 @@ class TodoAdmin(ViewOnlyAdmin):
         "kind",
         "label",
         "payload_size",
+        "ring_count",
+        "rung_at",
         "attempt",
         "max_attempts",
         "claimed_at",

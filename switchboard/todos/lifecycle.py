@@ -20,6 +20,7 @@ from switchboard.accounts.models import MAX_LEASE_SECONDS, Endpoint
 from switchboard.accounts.reach import Principal
 from switchboard.errors import Conflict, InvalidArgument
 from switchboard.sealing import hash_token, mint_token
+from switchboard.todos.doorbell import ring
 from switchboard.todos.models import Todo, TodoState
 from switchboard.todos.reading import agent_todos, find_agents_todo, find_todo, queues_to_drain
 from switchboard.todos.results import read_result
@@ -264,12 +265,13 @@ def _sweep(todos: QuerySet[Todo], move: Move, now: datetime, batch: int, **chang
     while True:
         with transaction.atomic():
             overdue = _not_locked(todos.filter(standing_in(MOVES[move][0], now)))
-            found = list(overdue.values_list("pk", flat=True)[:batch])
+            found = list(overdue.only("endpoint_id", "queue")[:batch])
             if not found:
                 return total
-            moved = _move(todos.filter(pk__in=found), move, now, **changes)
+            moved = _move(todos.filter(pk__in=[todo.pk for todo in found]), move, now, **changes)
+            _ring_if_pending(found, move)
         swept = f"todo.{move}"
-        log.info(swept, count=moved, todo_ids=[str(pk) for pk in found])
+        log.info(swept, count=moved, todo_ids=[str(todo.pk) for todo in found])
         total += moved
 
 
@@ -314,6 +316,7 @@ def _move_held(todo: Todo, move: Move, now: datetime, lease_token: str | None, *
     todo.refresh_from_db()
     if not moved:
         raise _agents_refusal(todo, move, now)
+    _ring_if_pending([todo], move)
     _log_move(move, todo)
     return todo
 
@@ -325,6 +328,7 @@ def _move_as_operator(principal: Principal, todo_id: str, move: Move, now: datet
     todo.refresh_from_db()
     if not moved:
         raise Conflict(f"{_refusal(todo, move, moment)} {WHAT_AN_OPERATOR_MAY_MOVE[move]}")
+    _ring_if_pending([todo], move)
     _log_move(move, todo, human_id=str(principal.human_id))
     return todo
 
@@ -332,7 +336,13 @@ def _move_as_operator(principal: Principal, todo_id: str, move: Move, now: datet
 def _move(todos: QuerySet[Todo], move: Move, now: datetime, **changes: Any) -> int:
     """Change the state of those of `todos` from which the move is allowed at this moment; return how many."""
     sources, target = MOVES[move]
-    return todos.filter(standing_in(sources, now)).update(state=target, **changes)
+    bell = {"ring_count": 0, "rung_at": now} if target is TodoState.PENDING else {}
+    return todos.filter(standing_in(sources, now)).update(state=target, **bell, **changes)
+
+
+def _ring_if_pending(todos: list[Todo], move: Move) -> None:
+    if MOVES[move][1] is TodoState.PENDING:
+        ring(todos)
 
 
 def _check_fence(todo: Todo, lease_token: str | None) -> None:

@@ -44,7 +44,8 @@ class Todo(models.Model):
     `dead_letter` when no attempt is left. Only `lifecycle.py` changes the state. `reply_to` is the reply address,
     which the database lets nobody change; `reply_tags` are the tags of a Cairn artifact, for allowlists only.
     `reply_cap` is how often the todo may be answered in all; the three columns below it are what `replies` tells of
-    its rows, in the transaction that changes one.
+    its rows, in the transaction that changes one. `rung_at` is when the bell of a pending todo was rung last, heard
+    or not; `ring_count` counts the rings since it became pending that an open stream heard.
     """
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
@@ -73,6 +74,8 @@ class Todo(models.Model):
     reply_count = models.PositiveSmallIntegerField(default=0, editable=False)
     last_reply_state = models.CharField(max_length=8, blank=True, editable=False)
     last_reply_permalink = models.TextField(blank=True, editable=False)
+    ring_count = models.PositiveSmallIntegerField(default=0, editable=False)
+    rung_at = models.DateTimeField(default=timezone.now, editable=False)
     result = models.JSONField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
     finished_by = models.ForeignKey(
@@ -105,6 +108,7 @@ class Todo(models.Model):
                 condition=models.Q(state=TodoState.FAILED, dead_letter=False),
                 name="todo_retrying",
             ),
+            models.Index(fields=["rung_at"], condition=models.Q(state=TodoState.PENDING), name="todo_rung"),
             models.Index(fields=["endpoint", "-id"], name="todo_listing"),
         ]
 

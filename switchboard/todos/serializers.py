@@ -40,6 +40,7 @@ class TodoRow(serializers.Serializer[Any]):
     dead_letter = serializers.BooleanField()
     created_at = serializers.DateTimeField()
     payload_size = serializers.IntegerField(help_text="Bytes.")
+    rings = serializers.IntegerField(help_text="How often an agent's doorbell rang since it became pending.")
     reply_to = serializers.DictField(required=False)
     replies = RepliesSummary()
 

@@ -27,6 +27,7 @@ def compact_todo(todo: Todo) -> dict[str, Any]:
         "dead_letter": todo.dead_letter,
         "created_at": rfc3339(todo.created_at),
         "payload_size": todo.payload_size,
+        "rings": todo.ring_count,
         "replies": {
             "count": todo.reply_count,
             "last_state": todo.last_reply_state or None,

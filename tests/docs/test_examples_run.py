@@ -71,20 +71,14 @@ def test_the_page_about_the_first_webhook_works_from_top_to_bottom(served: Serve
     assert len(set(re.findall(r"whsec_[\w-]+", told))) == 2  # the first one, and the one after the rotation
 
 
-def test_the_python_example_claims_and_completes_a_todo(served: Served) -> None:
+def test_the_python_examples_hear_claim_and_complete_a_todo(served: Served) -> None:
     (vending,) = examples(DOCS / "connecting-an-agent.md", "sh")
     vended = json.loads(served.run(vending))
     deliver_to(served, slug=vended["slug"])
-    (program,) = examples(DOCS / "connecting-an-agent.md", "python")
-    (served.copy / "worker.py").write_text(program)
+    worker, listener = examples(DOCS / "connecting-an-agent.md", "python")
 
-    told = served.run(
-        ".venv/bin/python worker.py",
-        SWITCHBOARD_URL=vended["mcp_url"],
-        SWITCHBOARD_CREDENTIAL=vended["credential"],
-    )
-
-    assert told == "Working on Disk 91%\n"
+    assert play(served, listener, vended) == "Todo waiting in fixes\n"
+    assert play(served, worker, vended) == "Working on Disk 91%\n"
     assert [todo["state"] for todo in call(served, "GET", f"/todos?endpoint={vended['slug']}")["todos"]] == ["done"]
 
 
@@ -94,6 +88,16 @@ def test_the_shell_examples_of_operating_run(served: Served) -> None:
             served.run(script)
 
     assert (served.copy / "var" / "backup.sqlite3").stat().st_size > 0
+
+
+def play(served: Served, program: str, vended: dict[str, Any]) -> str:
+    """Run a Python program as the endpoint's agent and return what it printed."""
+    (served.copy / "agent.py").write_text(program)
+    return served.run(
+        ".venv/bin/python agent.py",
+        SWITCHBOARD_URL=vended["mcp_url"],
+        SWITCHBOARD_CREDENTIAL=vended["credential"],
+    )
 
 
 def deliver_to(served: Served, *, slug: str) -> None:

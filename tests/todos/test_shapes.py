@@ -29,6 +29,7 @@ def test_a_pending_todo_is_compact(endpoint: Endpoint) -> None:
         "dead_letter": False,
         "created_at": "2026-03-01T11:00:00.250000Z",
         "payload_size": todo.payload_size,
+        "rings": 0,
         "replies": {"count": 0, "last_state": None, "last_permalink": None},
     }
 
