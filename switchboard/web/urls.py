@@ -1,5 +1,9 @@
-"""The pages' paths."""
+"""The pages' paths; until there are more, the admin is the page that people come to."""
 
-from django.urls import URLPattern
+from django.urls import path
+from django.views.generic import RedirectView
 
-urlpatterns: list[URLPattern] = []
+urlpatterns = [
+    path("", RedirectView.as_view(url="/admin/"), name="board"),
+    path("login/", RedirectView.as_view(url="/admin/login/", query_string=True), name="login"),
+]
