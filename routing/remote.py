@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import count
 from typing import Any, cast
 
 import redis
@@ -30,6 +31,8 @@ PICK_UP_SECONDS = 1
 # Slack gives a delivery three seconds in all.
 GIVE_UP_SECONDS = 2.8
 TURN_POLL_SECONDS = 0.005
+TURNS = 2
+_calls = count()
 _turns = [threading.Lock() for _ in range(256)]
 ANSWER_SECONDS = 10
 LISTEN_SECONDS = 2
@@ -98,23 +101,24 @@ def connection() -> redis.Redis:
 
 @contextmanager
 def _turn_of(tenant: str) -> Iterator[None]:
-    """Hold the tenant's turn: one call of its own at a time stands in the list, so that others are not behind many.
+    """Hold one of the tenant's two turns, so that others are not behind many of its calls.
 
-    The threads of a process wait for each other first, so that only one of them asks Redis. Raises LockError when
-    the turn does not come within a second.
+    One call is evaluated while the other is on its way. The threads of a process wait for each other first, so that
+    few of them ask Redis. Raises LockError when the turn does not come within a second.
     """
-    mine = _turns[hash(tenant) % len(_turns)]
+    place = f"{tenant}:{next(_calls) % TURNS}"
+    mine = _turns[hash(place) % len(_turns)]
     if not mine.acquire(timeout=PICK_UP_SECONDS):
         raise LockError("another thread has the tenant's turn")
     try:
-        with _lock_of(tenant):
+        with _lock_of(place):
             yield
     finally:
         mine.release()
 
 
-def _lock_of(tenant: str) -> Lock:
-    key = f"switchboard:evaluation:turn:{tenant}"
+def _lock_of(place: str) -> Lock:
+    key = f"switchboard:evaluation:turn:{place}"
     lock: Lock = connection().lock(
         key, timeout=GIVE_UP_SECONDS + 1, sleep=TURN_POLL_SECONDS, blocking_timeout=PICK_UP_SECONDS, thread_local=False
     )

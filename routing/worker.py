@@ -19,10 +19,12 @@ from routing.sandbox.client import Evaluation, Fault
 log = structlog.get_logger(__name__)
 QUEUE = "evaluate"
 PAUSE_SECONDS = 0.5
+# Beside the evaluations that may run, calls of one tenant may wait for each other without keeping others waiting.
+SPARE = 2
 
 
 class EvaluationStep(bootsteps.StartStopStep):
-    """Starts as many threads as evaluations may run at a time, and lets them finish when the worker stops."""
+    """Starts the threads that take calls, and lets them finish when the worker stops."""
 
     def __init__(self, parent: Any, **options: Any) -> None:
         super().__init__(parent, **options)
@@ -34,7 +36,7 @@ class EvaluationStep(bootsteps.StartStopStep):
         """Begin to take calls."""
         self._stopping.clear()
         self._threads = [
-            threading.Thread(target=_serve, args=(self._stopping,), daemon=True) for _ in range(limits().slots)
+            threading.Thread(target=_serve, args=(self._stopping,), daemon=True) for _ in range(limits().slots + SPARE)
         ]
         for thread in self._threads:
             thread.start()
