@@ -35,8 +35,8 @@ class Answering(Chapter):
         todo_id = self._ask(desk, webhook)
         with connected(desk.mcp_url, desk.credential) as agent:
             lease_token = self._claim(agent, todo_id)
-            comment = self._reply(agent, todo_id)
-            self._reply_again(agent, todo_id)
+            comment = self._reply(agent, todo_id, lease_token)
+            self._reply_again(agent, todo_id, lease_token)
             self._echo(webhook, comment)
             self._complete(agent, todo_id, lease_token)
 
@@ -106,9 +106,9 @@ class Answering(Chapter):
         found = (address["provider"], f"http://{address['host']}", address["repo"], address["number"])
         return found == ("gitea", self._forge.base_url, REPO, NUMBER)
 
-    def _reply(self, agent: Agent, todo_id: str) -> Comment:
+    def _reply(self, agent: Agent, todo_id: str, lease_token: str) -> Comment:
         self._tell.step("… and answers: the todo, the text, and nothing else")
-        replied = self._call(agent, "reply", todo_id=todo_id, **REPLY)
+        replied = self._call(agent, "reply", todo_id=todo_id, lease_token=lease_token, **REPLY)
         self._show_reply(replied)
         self._tell.check(replied["state"] == "sent" and replied["duplicate"] is False, "a reply that was sent")
         self._tell.check(len(self._forge.comments) == 1, "one comment at the forge")
@@ -120,9 +120,9 @@ class Answering(Chapter):
         self._tell.check(replied.get("permalink") == comment.url, "a link to the comment")
         return comment
 
-    def _reply_again(self, agent: Agent, todo_id: str) -> None:
+    def _reply_again(self, agent: Agent, todo_id: str, lease_token: str) -> None:
         self._tell.step("It is not sure that the answer arrived and calls again", "One key is one post.")
-        replied = self._call(agent, "reply", todo_id=todo_id, **REPLY)
+        replied = self._call(agent, "reply", todo_id=todo_id, lease_token=lease_token, **REPLY)
         self._show_reply(replied)
         self._tell.check(replied["state"] == "sent" and replied["duplicate"] is True, "the first call's outcome")
         self._tell.came_back(f"comments at the forge: {len(self._forge.comments)}")
