@@ -1,6 +1,7 @@
 """What the operator's commands share: `--json`, one sentence for each refusal, and nothing printed twice."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from switchboard.errors import SwitchboardError
 
 
-class OperatorCommand(BaseCommand):
+class OperatorCommand(BaseCommand, ABC):
     """A command whose `perform` returns a JSON object that is printed as such, or as `describe` words it."""
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -25,13 +26,13 @@ class OperatorCommand(BaseCommand):
         self.stdout.write(json.dumps(result, indent=2) if options["json"] else self.describe(result))
         self.conclude(result)
 
+    @abstractmethod
     def perform(self, **options: Any) -> Mapping[str, Any]:
         """Call the use case and return what to print."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self, result: Mapping[str, Any]) -> str:
         """Return the result in words, a line a thing."""
-        raise NotImplementedError
 
     def conclude(self, result: Mapping[str, Any]) -> None:
         """Raise CommandError when the printed result is a failure."""
